@@ -1,0 +1,56 @@
+"""What every engine is to a call: one Protocol (spec V5)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from pipecat.processors.frame_processor import FrameProcessor
+
+from memory.records import Language, Prefix, Turn
+from voice.records import EngineDescription, Notice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What a session begins with.
+
+    `news` gives what changed in the notebooks since it was last asked (or since the
+    prefix was read), as one block of text for the model, or None; it reads two small
+    files. `now` is the user's wall clock, aware. `earlier` are turns of this same
+    conversation that a session which failed had already heard.
+    """
+
+    prefix: Prefix
+    language: Language
+    now: Callable[[], datetime]
+    news: Callable[[], Awaitable[str | None]]
+    notify: Callable[[Notice], None]
+    earlier: tuple[Turn, ...] = ()
+
+
+class Engine(Protocol):
+    """Answers one call. Its processors stand between the ears and the output.
+
+    In:  `HeardFrame`, `TypedFrame`, `InputAudioRawFrame` (16 kHz mono, 20 ms), `InterruptionFrame`.
+    Out: all of these passed on, and for each answer `AnswerBeganFrame`, `TTSStartedFrame`,
+         then for each piece a `SpokenFrame` with its `TTSAudioRawFrame`s (24 kHz mono),
+         `TTSStoppedFrame`, `AnswerDoneFrame`. After an `InterruptionFrame` nothing of the
+         old answer comes out any more. `AnswerFailedFrame` where no answer can be given.
+    """
+
+    @property
+    def description(self) -> EngineDescription: ...
+
+    async def open(self, opening: Opening) -> list[FrameProcessor]:
+        """Get ready to answer; raises EngineUnavailable with what to do."""
+        ...
+
+    def heard(self, turn: Turn) -> None:
+        """A turn as the transcript keeps it, both speakers: an interrupted answer is cut here
+        to what was heard, and history must agree with it."""
+        ...
+
+    async def close(self) -> None: ...

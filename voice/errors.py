@@ -1,0 +1,42 @@
+"""What a caller of voice can meet.
+
+VoiceFault
+├── AudioUnreadable      a recording that can't be decoded
+├── WeightsMissing       a model's weights are not here and can't be brought
+├── WorkerFailed         a worker process died, or answered with an error
+├── EngineUnavailable    the chosen engine can't be reached or is not configured
+├── PortInUse            the page's port is taken
+└── RecordingInvalid     a recorded call whose files don't fit the format
+
+Each message says what happened and what to do; it is shown to the user as it is.
+"""
+
+from __future__ import annotations
+
+
+class VoiceFault(Exception):
+    """The world failed; the message is for the user."""
+
+
+class AudioUnreadable(VoiceFault):
+    pass
+
+
+class WeightsMissing(VoiceFault):
+    pass
+
+
+class WorkerFailed(VoiceFault):
+    pass
+
+
+class EngineUnavailable(VoiceFault):
+    pass
+
+
+class PortInUse(VoiceFault):
+    pass
+
+
+class RecordingInvalid(VoiceFault):
+    pass

@@ -1,0 +1,64 @@
+"""The frames of ours that travel through the pipeline beside pipecat's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipecat.frames.frames import DataFrame, SystemFrame
+
+from voice.records import Heard, UserSaid
+
+
+@dataclass
+class HeardFrame(SystemFrame):
+    """Ears to engine and tap: an event of hearing. A system frame, so that none waits."""
+
+    event: Heard
+
+
+@dataclass
+class TypedFrame(SystemFrame):
+    """A turn that the user typed in mid-call. `pasted` as the page told it."""
+
+    text: str
+    pasted: bool = False
+
+
+@dataclass
+class SpokenFrame(DataFrame):
+    """Engine to tap, in front of the audio it belongs to: a piece of the answer.
+
+    It travels in order with the audio through the output's queue, so that whoever stands
+    behind the output sees it at the moment its first sample is played.
+    """
+
+    text: str
+    samples: int
+    sample_rate_hz: int
+
+
+@dataclass
+class AnswerBeganFrame(DataFrame):
+    """In front of an answer's first audio. `to` is the turn it answers, if it was spoken.
+
+    The engine's own stages in seconds of the loop's clock: when the language model gave
+    its first token and when the first audio was handed to the output.
+    """
+
+    to: UserSaid | None
+    first_token_s: float | None
+    first_audio_s: float
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass
+class AnswerDoneFrame(DataFrame):
+    """Behind an answer's last audio."""
+
+
+@dataclass
+class AnswerFailedFrame(SystemFrame):
+    """No answer can be given to this turn; `text` is for the user."""
+
+    text: str
