@@ -6,6 +6,7 @@ VoiceFault
 ├── WorkerFailed         a worker process died, or answered with an error
 ├── EngineUnavailable    the chosen engine can't be reached or is not configured
 ├── PortInUse            the page's port is taken
+├── SettingInvalid       a setting that can't be read, from file, environment or flag
 └── RecordingInvalid     a recorded call whose files don't fit the format
 
 Each message says what happened and what to do; it is shown to the user as it is.
@@ -35,6 +36,10 @@ class EngineUnavailable(VoiceFault):
 
 
 class PortInUse(VoiceFault):
+    pass
+
+
+class SettingInvalid(VoiceFault):
     pass
 
 

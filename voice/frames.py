@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pipecat.frames.frames import DataFrame, SystemFrame
 
+from memory.records import Language
 from voice.records import Heard, UserSaid
 
 
@@ -35,6 +36,7 @@ class SpokenFrame(DataFrame):
     text: str
     samples: int
     sample_rate_hz: int
+    language: Language | None = None
 
 
 @dataclass
@@ -54,7 +56,10 @@ class AnswerBeganFrame(DataFrame):
 
 @dataclass
 class AnswerDoneFrame(DataFrame):
-    """Behind an answer's last audio."""
+    """Behind an answer's last audio. Token counts where they are known only now."""
+
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
 
 
 @dataclass
