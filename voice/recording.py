@@ -1,0 +1,601 @@
+"""A recorded call on disk: reader and writer. The format is in docs/recorded-calls.md.
+
+What comes from a file is parsed here and nowhere else: broken audio is `AudioUnreadable`,
+everything else that does not fit the format is `RecordingInvalid`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal, TypeVar
+
+import soundfile  # type: ignore[import-untyped]  # it ships no types
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from memory.records import Language, Origin, Speaker, Trigger, Turn
+from voice.errors import AudioUnreadable, RecordingInvalid
+from voice.records import (
+    CallEnded,
+    CallEvent,
+    EndReason,
+    EngineDescription,
+    HandedOver,
+    Heard,
+    Notice,
+    NoTurn,
+    TurnAdded,
+    UserSaid,
+)
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+RATE_HZ = 16_000
+_GAP_S = 0.5
+_BLOCK_FRAMES = RATE_HZ * 10
+_T = TypeVar("_T")
+_M = TypeVar("_M", bound=BaseModel)
+
+
+# What a recorded call is --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A part of an answer: its words and how long they sound."""
+
+    text: str
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedAnswer:
+    """What the engine said to the user's turn number `turn` (typed ones count, from 0).
+
+    `delay_ms` runs from the decision that the turn was over (or from the typed turn) to the
+    first sound, `first_word_ms` to the language model's first word where the engine told.
+    """
+
+    turn: int
+    language: Language | None
+    delay_ms: int
+    first_word_ms: int | None
+    pieces: tuple[Piece, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTyped:
+    """A turn that the user typed `at_ms` after the recording began."""
+
+    at_ms: int
+    text: str
+    pasted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came out of a call, for comparison with another run of the same recording."""
+
+    turns: tuple[Turn, ...]
+    noises: tuple[NoTurn, ...]
+    hand_overs: tuple[HandedOver, ...]
+    ended: EndReason | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "turns": [turn.as_json() for turn in self.turns],
+            "noises": [asdict(noise) for noise in self.noises],
+            "hand_overs": [
+                {
+                    "first_index": each.first_index,
+                    "last_index": each.last_index,
+                    "trigger": each.trigger,
+                }
+                for each in self.hand_overs
+            ],
+            "ended": self.ended,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedCall:
+    """A call with its sound. `microphone` is 16-bit little-endian mono at 16 kHz."""
+
+    conversation: str
+    began_at: datetime
+    language: Language
+    languages: tuple[Language, ...]
+    engine: EngineDescription
+    note: str
+    ended: EndReason | None
+    microphone: bytes
+    answers: tuple[RecordedAnswer, ...]
+    typed: tuple[RecordedTyped, ...]
+    expected: Outcome | None
+
+    @property
+    def duration_ms(self) -> int:
+        """From the beginning to the last sample or typed turn."""
+        spoken_ms = len(self.microphone) * 1000 // (2 * RATE_HZ)
+        return max([spoken_ms, *(each.at_ms for each in self.typed)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTranscript:
+    """A call of which only the turns were kept, in order; never empty."""
+
+    turns: tuple[Turn, ...]
+
+
+# The files, as they are parsed --------------------------------------------------------
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Engine(_Strict):
+    name: str
+    hears: str
+    thinks: str
+    speaks: str
+    words_go_to: str
+    costs: str
+    warning: str = ""
+    better: str = ""
+
+
+class _Call(_Strict):
+    format: Literal[1]
+    conversation: Annotated[str, Field(min_length=1)]
+    began_at: AwareDatetime
+    language: Language
+    languages: Annotated[tuple[Language, ...], Field(min_length=1)]
+    engine: _Engine
+    sample_rate_hz: Literal[16000] = 16000
+    note: str = ""
+    ended: EndReason | None = None
+
+
+class _Piece(_Strict):
+    text: str
+    duration_ms: Annotated[int, Field(ge=0)]
+
+
+class _Answer(_Strict):
+    turn: Annotated[int, Field(ge=0)]
+    language: Language | None = None
+    delay_ms: Annotated[int, Field(ge=0)]
+    first_word_ms: Annotated[int, Field(ge=0)] | None = None
+    pieces: tuple[_Piece, ...]
+
+
+class _Typed(_Strict):
+    at_ms: Annotated[int, Field(ge=0)]
+    text: Annotated[str, Field(min_length=1)]
+    pasted: bool = False
+
+
+class _Turn(BaseModel):
+    model_config = ConfigDict(frozen=True)  # a later version may say more about a turn
+
+    conversation: str
+    index: Annotated[int, Field(ge=0)]
+    speaker: Speaker
+    text: str
+    language: Language | None
+    began_at: AwareDatetime
+    ended_at: AwareDatetime
+    origin: Origin
+    interrupted: bool = False
+
+    def record(self) -> Turn:
+        return Turn(**dict(self))
+
+
+class _Noise(_Strict):
+    reason: str
+    began_ms: int
+    ended_ms: int
+
+
+class _HandOver(_Strict):
+    first_index: int
+    last_index: int
+    trigger: Trigger
+
+
+class _Outcome(_Strict):
+    turns: tuple[_Turn, ...]
+    noises: tuple[_Noise, ...]
+    hand_overs: tuple[_HandOver, ...]
+    ended: EndReason | None
+
+    def record(self) -> Outcome:
+        return Outcome(
+            turns=tuple(turn.record() for turn in self.turns),
+            noises=tuple(NoTurn(**dict(noise)) for noise in self.noises),
+            hand_overs=tuple(HandedOver(**dict(each)) for each in self.hand_overs),
+            ended=self.ended,
+        )
+
+
+class _Turns(BaseModel):
+    turns: tuple[_Turn, ...]
+
+
+# Reading ------------------------------------------------------------------------------
+
+
+def read_recording(path: Path) -> RecordedCall | RecordedTranscript:
+    """A recorded call's folder, or a JSON or JSON-lines file of its turns.
+
+    Raises RecordingInvalid and AudioUnreadable. Reads and decodes the whole recording:
+    not for the event loop.
+    """
+    if path.is_dir():
+        return _read_folder(path)
+    if not path.exists():
+        raise RecordingInvalid(f"There is no recorded call at {path}. Check the path.")
+    return RecordedTranscript(turns=_read_transcript(path))
+
+
+def _read_folder(folder: Path) -> RecordedCall:
+    sheet = folder / "call.json"
+    if not sheet.exists():
+        raise RecordingInvalid(
+            f"{folder} is not a recorded call: it has no call.json. "
+            "Give the folder that --record made, or a file of turns."
+        )
+    call = _parsed(_Call, _text(sheet), sheet)
+    if call.language not in call.languages:
+        raise RecordingInvalid(
+            f"{sheet}: the language {call.language} is not one of its languages. Add it there."
+        )
+    expected = folder / "expected.json"
+    return RecordedCall(
+        conversation=call.conversation,
+        began_at=call.began_at,
+        language=call.language,
+        languages=call.languages,
+        engine=EngineDescription(**dict(call.engine)),
+        note=call.note,
+        ended=call.ended,
+        microphone=_read_microphone(folder),
+        answers=tuple(
+            RecordedAnswer(
+                turn=answer.turn,
+                language=answer.language,
+                delay_ms=answer.delay_ms,
+                first_word_ms=answer.first_word_ms,
+                pieces=tuple(Piece(**dict(piece)) for piece in answer.pieces),
+            )
+            for answer in _lines(_Answer, folder / "answers.jsonl")
+        ),
+        typed=tuple(
+            sorted(
+                (RecordedTyped(**dict(typed)) for typed in _lines(_Typed, folder / "typed.jsonl")),
+                key=lambda typed: typed.at_ms,
+            )
+        ),
+        expected=_parsed(_Outcome, _text(expected), expected).record()
+        if expected.exists()
+        else None,
+    )
+
+
+def _read_microphone(folder: Path) -> bytes:
+    """The sound of the finished recording, or of one that was killed before it was finished."""
+    finished, running = folder / "microphone.flac", folder / "microphone.pcm"
+    if running.exists():  # it is removed only when the FLAC file is whole
+        torn = running.read_bytes()
+        return torn[: len(torn) // 2 * 2]
+    if not finished.exists():
+        return b""
+    try:
+        with soundfile.SoundFile(finished) as source:
+            if (source.samplerate, source.channels) != (RATE_HZ, 1):
+                raise AudioUnreadable(
+                    f"{finished} has {source.channels} channel(s) at {source.samplerate} Hz; "
+                    f"a recorded call needs one at {RATE_HZ} Hz. Convert it."
+                )
+            samples: bytes = source.read(dtype="int16").astype("<i2").tobytes()
+            announced = source.frames
+    except soundfile.LibsndfileError as fault:
+        raise AudioUnreadable(
+            f"{finished} is damaged and can't be decoded ({fault}). Restore it from a copy."
+        ) from fault
+    if len(samples) // 2 < announced:
+        raise AudioUnreadable(
+            f"{finished} is cut off: {announced} samples were announced, "
+            f"{len(samples) // 2} are there. Restore it from a copy."
+        )
+    return samples
+
+
+def _read_transcript(path: Path) -> tuple[Turn, ...]:
+    text = _text(path)
+    if not text.strip():
+        raise RecordingInvalid(f"{path} is empty: it holds no turns.")
+    try:
+        whole = json.loads(text)
+    except json.JSONDecodeError:
+        turns = _lines(_Turn, path)
+    else:
+        if isinstance(whole, list):
+            turns = list(_parsed(_Turns, json.dumps({"turns": whole}), path).turns)
+        elif isinstance(whole, dict) and "turns" in whole:
+            turns = list(_parsed(_Turns, text, path).turns)
+        else:
+            turns = _lines(_Turn, path)
+    if not turns:
+        raise RecordingInvalid(f"{path} holds no turns.")
+    ordered = tuple(turn.record() for turn in turns)
+    if len({turn.conversation for turn in ordered}) > 1:
+        raise RecordingInvalid(f"{path} holds turns of several conversations. Give one at a time.")
+    if [turn.index for turn in ordered] != list(range(len(ordered))):
+        raise RecordingInvalid(
+            f"{path}: the turns are not numbered 0, 1, 2 … in order. Sort and number them."
+        )
+    return ordered
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as fault:
+        raise RecordingInvalid(f"{path} is not text in UTF-8, so it holds no turns.") from fault
+    except OSError as fault:
+        raise RecordingInvalid(f"{path} can't be read: {fault.strerror}.") from fault
+
+
+def _parsed(model: type[_M], text: str, path: Path, line: int | None = None) -> _M:
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as fault:
+        first = fault.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        place = str(path) if line is None else f"{path}, line {line}"
+        if where == "format":
+            raise RecordingInvalid(
+                f"{place}: format {first['input']!r} is not known here (this version reads "
+                f"{FORMAT}). Update Jarvis."
+            ) from fault
+        raise RecordingInvalid(
+            f"{place} does not fit the format of a recorded call: "
+            f"{f'{where}: ' if where else ''}{first['msg']}. See docs/recorded-calls.md."
+        ) from fault
+
+
+def _lines(model: type[_M], path: Path) -> list[_M]:
+    """One record a line. A last line without its end was cut by a kill and is left out."""
+    if not path.exists():
+        return []
+    lines = _text(path).split("\n")
+    torn = lines.pop()
+    records = [
+        _parsed(model, line, path, number) for number, line in enumerate(lines, 1) if line.strip()
+    ]
+    if torn.strip():
+        try:
+            records.append(model.model_validate_json(torn))
+        except ValidationError:
+            if not records:
+                raise RecordingInvalid(
+                    f"{path} holds neither JSON nor JSON lines. See docs/recorded-calls.md."
+                ) from None
+            log.warning("%s: the last line was cut off and is left out", path)
+    return records
+
+
+# Writing ------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Writes a live call to a folder as it happens, so that a kill loses at most one answer.
+
+    Positions are counted from `began_s`, the loop's time at which the call began. A fault of
+    the disk ends the recording and never the call: the user is told through `notify`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        conversation: str,
+        began_at: datetime,
+        began_s: float,
+        language: Language,
+        languages: tuple[Language, ...],
+        engine: EngineDescription,
+        notify: Callable[[Notice], None],
+        note: str = "",
+    ) -> None:
+        self.folder = folder
+        self._began_s = began_s
+        self._notify = notify
+        self._failed = False
+        self._sheet: dict[str, Any] = {
+            "format": FORMAT,
+            "conversation": conversation,
+            "began_at": began_at.isoformat(),
+            "language": language,
+            "languages": list(languages),
+            "engine": asdict(engine),
+            "sample_rate_hz": RATE_HZ,
+            "note": note,
+            "ended": None,
+        }
+        self._samples = 0
+        self._user_turns = 0
+        self._answer: dict[str, Any] | None = None
+        self._typed_s: float | None = None
+        self._turns: list[Turn] = []
+        self._noises: list[NoTurn] = []
+        self._hand_overs: list[HandedOver] = []
+        self._microphone: BinaryIO | None = self._try(self._begin)
+
+    def _begin(self) -> BinaryIO:
+        self.folder.mkdir(parents=True, exist_ok=False)
+        self.folder.chmod(0o700)
+        self._write_json("call.json", self._sheet)
+        return (self.folder / "microphone.pcm").open("ab", buffering=0)
+
+    def _try(self, write: Callable[[], _T]) -> _T | None:
+        """Run one write; the first one that fails ends the recording."""
+        if self._failed:
+            return None
+        try:
+            return write()
+        except OSError as fault:
+            self._failed = True
+            log.warning("the recording in %s ends: %s", self.folder, fault)
+            self._notify(
+                Notice(
+                    kind="handled",
+                    text=f"The call is no longer recorded: {self.folder} can't be written "
+                    f"({fault.strerror}). What was recorded so far is kept.",
+                )
+            )
+            return None
+
+    def microphone(self, samples: bytes, at_s: float) -> None:
+        """Sound as it came in, 16-bit mono at 16 kHz; `at_s` is the loop's time of its arrival.
+
+        A hole of more than half a second is filled with silence, so that positions stay true.
+        """
+        if self._microphone is None:
+            return
+        self._fill_until(at_s - len(samples) / (2 * RATE_HZ))
+        self._append(samples)
+
+    def _fill_until(self, at_s: float) -> None:
+        missing_s = at_s - self._began_s - self._samples / RATE_HZ
+        while missing_s > _GAP_S:
+            step_s = min(missing_s, 10.0)
+            self._append(bytes(2 * int(step_s * RATE_HZ)))
+            missing_s -= step_s
+
+    def _append(self, samples: bytes) -> None:
+        sink = self._microphone
+        if sink is not None and self._try(lambda: sink.write(samples)) is not None:
+            self._samples += len(samples) // 2
+
+    def heard(self, event: Heard) -> None:
+        """What the ears told; turns are counted and noises noted."""
+        if isinstance(event, UserSaid):
+            self._user_turns += 1
+            self._typed_s = None
+        elif isinstance(event, NoTurn):
+            self._noises.append(event)
+
+    def typed(self, text: str, pasted: bool, at_s: float) -> None:
+        self._user_turns += 1
+        self._typed_s = at_s
+        at_ms = max(0, round((at_s - self._began_s) * 1000))
+        self._line("typed.jsonl", {"at_ms": at_ms, "text": text, "pasted": pasted})
+
+    def answer_began(
+        self, to: UserSaid | None, first_token_s: float | None, first_audio_s: float
+    ) -> None:
+        self.answer_ended()
+        asked_s = to.decided_s if to is not None else self._typed_s
+        if asked_s is None:
+            asked_s = first_audio_s
+        self._answer = {
+            "turn": max(0, self._user_turns - 1),
+            "language": to.language if to is not None else None,
+            "delay_ms": max(0, round((first_audio_s - asked_s) * 1000)),
+            "first_word_ms": None
+            if first_token_s is None
+            else max(0, round((first_token_s - asked_s) * 1000)),
+            "pieces": [],
+        }
+
+    def spoken(self, text: str, samples: int, sample_rate_hz: int) -> None:
+        if self._answer is not None:
+            self._answer["pieces"].append(
+                {"text": text, "duration_ms": round(samples * 1000 / sample_rate_hz)}
+            )
+
+    def answer_ended(self) -> None:
+        """The answer is whole, or was interrupted."""
+        answer, self._answer = self._answer, None
+        if answer is not None and answer["pieces"]:
+            self._line("answers.jsonl", answer)
+
+    def event(self, event: CallEvent) -> None:
+        """What the call told the page; turns, hand-overs and the end become the outcome."""
+        match event:
+            case TurnAdded(turn=turn):
+                self._turns.append(turn)
+            case HandedOver():
+                self._hand_overs.append(event)
+            case CallEnded(reason=reason):
+                self._sheet["ended"] = reason
+            case _:
+                pass
+
+    async def close(self) -> None:
+        """Write what is left, and pack the sound as FLAC."""
+        self.answer_ended()
+        if self._microphone is not None:
+            self._microphone.close()
+            self._microphone = None
+        await asyncio.to_thread(self._try, self._finish)
+
+    def _finish(self) -> None:
+        self._write_json("call.json", self._sheet)
+        self._write_json(
+            "expected.json",
+            Outcome(
+                turns=tuple(self._turns),
+                noises=tuple(self._noises),
+                hand_overs=tuple(self._hand_overs),
+                ended=self._sheet["ended"],
+            ).as_json(),
+        )
+        pcm = self.folder / "microphone.pcm"
+        if self._samples:
+            write_flac(self.folder / "microphone.flac", pcm)
+        pcm.unlink(missing_ok=True)
+
+    def _line(self, name: str, record: dict[str, Any]) -> None:
+        def write() -> None:
+            with (self.folder / name).open("a", encoding="utf-8") as sink:
+                sink.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+        self._try(write)
+
+    def _write_json(self, name: str, value: dict[str, Any]) -> None:
+        path = self.folder / name
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        part.replace(path)
+
+
+def write_flac(path: Path, pcm: Path) -> None:
+    """Pack 16-bit mono samples at 16 kHz; the file appears when it is whole."""
+    part = path.with_suffix(".part")
+    try:
+        with (
+            pcm.open("rb") as source,
+            soundfile.SoundFile(
+                part, "w", RATE_HZ, 1, subtype="PCM_16", format="FLAC", compression_level=1.0
+            ) as sink,
+        ):
+            while block := source.read(2 * _BLOCK_FRAMES):
+                sink.buffer_write(block[: len(block) // 2 * 2], dtype="int16")
+        part.replace(path)
+    except soundfile.LibsndfileError as fault:
+        raise OSError(None, f"the sound can't be packed: {fault}") from fault

@@ -1,0 +1,194 @@
+"""A recorded call as a transport, and the processor that records a live one.
+
+Both keep to the loop's clock, so that a replay costs no time on a virtual one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from pipecat.frames.frames import (
+    Frame,
+    InputAudioRawFrame,
+    InterruptionFrame,
+    OutputAudioRawFrame,
+    StartFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.transports.base_input import BaseInputTransport
+from pipecat.transports.base_output import BaseOutputTransport
+from pipecat.transports.base_transport import TransportParams
+
+from voice.frames import (
+    AnswerBeganFrame,
+    AnswerDoneFrame,
+    HeardFrame,
+    SpokenFrame,
+    TypedFrame,
+)
+from voice.recording import RATE_HZ, RecordedCall, Recorder
+from voice.records import CallEvent, EndReason
+
+FRAME_MS = 20
+_FRAME_BYTES = 2 * RATE_HZ * FRAME_MS // 1000
+_OVERTIME_MS = 10_000
+
+
+class RecordingTransport:
+    """Plays a recorded call's microphone into a call, and takes what the call says.
+
+    `gone` resolves to "hang-up" when the recording is over; a recording that ended by
+    another rule than the user's goes on with silence for up to ten seconds more, so that
+    the rule itself may end the call. `played` holds the output's samples if asked for.
+    Made inside a running loop.
+    """
+
+    def __init__(
+        self,
+        call: RecordedCall,
+        *,
+        collect: bool = False,
+        on_event: Callable[[CallEvent], None] | None = None,
+    ) -> None:
+        self.gone: asyncio.Future[EndReason] = asyncio.get_running_loop().create_future()
+        self.events: list[CallEvent] = []
+        self._on_event = on_event
+        params = TransportParams(
+            audio_in_enabled=True,
+            audio_in_sample_rate=RATE_HZ,
+            audio_out_enabled=True,
+            audio_out_10ms_chunks=2,
+            audio_out_end_silence_secs=0,
+        )
+        self._input = _Input(call, params, self.gone)
+        self._output = _Output(params, collect=collect)
+
+    def input(self) -> FrameProcessor:
+        return self._input
+
+    def output(self) -> FrameProcessor:
+        return self._output
+
+    @property
+    def played(self) -> bytes:
+        """What the output played, 16-bit mono at its own rate, with the silence between."""
+        return bytes(self._output.played)
+
+    def publish(self, event: CallEvent) -> None:
+        self.events.append(event)
+        if self._on_event is not None:
+            self._on_event(event)
+
+
+class _Input(BaseInputTransport):
+    def __init__(
+        self, call: RecordedCall, params: TransportParams, gone: asyncio.Future[EndReason]
+    ) -> None:
+        super().__init__(params)
+        self._call = call
+        self._gone = gone
+        self._feeder: asyncio.Task[None] | None = None
+
+    async def start(self, frame: StartFrame) -> None:
+        await super().start(frame)
+        await self.set_transport_ready(frame)
+        self._feeder = self.create_task(self._feed())
+
+    async def cleanup(self) -> None:
+        if self._feeder is not None:
+            await self.cancel_task(self._feeder)
+            self._feeder = None
+        await super().cleanup()
+
+    async def _feed(self) -> None:
+        """One frame each 20 ms, when its last sample would have been spoken."""
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        call = self._call
+        typed = list(call.typed)
+        length_ms = call.duration_ms
+        if call.ended not in (None, "hang-up", "page gone"):
+            length_ms += _OVERTIME_MS
+        silence = bytes(_FRAME_BYTES)
+        for end_ms in range(FRAME_MS, length_ms + FRAME_MS, FRAME_MS):
+            await asyncio.sleep(began_s + end_ms / 1000 - loop.time())
+            while typed and typed[0].at_ms <= end_ms:
+                turn = typed.pop(0)
+                await self.push_frame(TypedFrame(text=turn.text, pasted=turn.pasted))
+            if call.microphone:
+                at = (end_ms // FRAME_MS - 1) * _FRAME_BYTES
+                samples = call.microphone[at : at + _FRAME_BYTES]
+                await self.push_audio_frame(
+                    InputAudioRawFrame(
+                        audio=samples + silence[len(samples) :],
+                        sample_rate=RATE_HZ,
+                        num_channels=1,
+                    )
+                )
+        if not self._gone.done():
+            self._gone.set_result("hang-up")
+
+
+class _Output(BaseOutputTransport):
+    """Takes each chunk for as long as a sound card would need to play it."""
+
+    def __init__(self, params: TransportParams, *, collect: bool) -> None:
+        super().__init__(params)
+        self.played = bytearray()
+        self._collect = collect
+        self._began_s: float | None = None
+        self._free_at_s = 0.0
+
+    async def start(self, frame: StartFrame) -> None:
+        await super().start(frame)
+        await self.set_transport_ready(frame)
+
+    async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
+        loop = asyncio.get_running_loop()
+        begins_s = max(loop.time(), self._free_at_s)
+        if self._began_s is None:
+            self._began_s = loop.time()
+        if self._collect:
+            position = 2 * round((begins_s - self._began_s) * frame.sample_rate)
+            self.played.extend(bytes(max(0, position - len(self.played))))
+            self.played.extend(frame.audio)
+        self._free_at_s = begins_s + len(frame.audio) / (2 * frame.sample_rate)
+        await asyncio.sleep(self._free_at_s - loop.time())
+        return True
+
+
+class RecordingProcessor(FrameProcessor):
+    """Stands between the engine and the output and writes what passes to a `Recorder`.
+
+    It must stand in front of the output: behind it, an answer that was interrupted would
+    be recorded only as far as it was heard, and could not be interrupted again.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if direction is FrameDirection.DOWNSTREAM:
+            self._record(frame)
+        await self.push_frame(frame, direction)
+
+    def _record(self, frame: Frame) -> None:
+        recorder, now_s = self._recorder, asyncio.get_running_loop().time()
+        match frame:
+            case InputAudioRawFrame():
+                recorder.microphone(frame.audio, now_s)
+            case HeardFrame():
+                recorder.heard(frame.event)
+            case TypedFrame():
+                recorder.typed(frame.text, frame.pasted, now_s)
+            case AnswerBeganFrame():
+                recorder.answer_began(frame.to, frame.first_token_s, frame.first_audio_s)
+            case SpokenFrame():
+                recorder.spoken(frame.text, frame.samples, frame.sample_rate_hz)
+            case AnswerDoneFrame() | InterruptionFrame():
+                recorder.answer_ended()
+            case _:
+                pass
