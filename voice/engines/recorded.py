@@ -119,4 +119,4 @@ class _Answerer(FrameProcessor):
 
     async def cleanup(self) -> None:
         await self._stop()
-        await super().cleanup()
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat does not annotate it

@@ -99,7 +99,7 @@ class _Input(BaseInputTransport):
         if self._feeder is not None:
             await self.cancel_task(self._feeder)
             self._feeder = None
-        await super().cleanup()
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat does not annotate it
 
     async def _feed(self) -> None:
         """One frame each 20 ms, when its last sample would have been spoken."""
