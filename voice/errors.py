@@ -6,6 +6,8 @@ VoiceFault
 ├── WorkerFailed         a worker process died, or answered with an error
 ├── EngineUnavailable    the chosen engine can't be reached or is not configured
 ├── PortInUse            the page's port is taken
+├── CallInProgress       a call runs already, in another window
+├── OfferInvalid         the page's offer of a call can't be read
 ├── SettingInvalid       a setting that can't be read, from file, environment or flag
 └── RecordingInvalid     a recorded call whose files don't fit the format
 
@@ -40,6 +42,14 @@ class PortInUse(VoiceFault):
 
 
 class SettingInvalid(VoiceFault):
+    pass
+
+
+class CallInProgress(VoiceFault):
+    pass
+
+
+class OfferInvalid(VoiceFault):
     pass
 
 
