@@ -1,0 +1,438 @@
+"""A call with the page over WebRTC: sound both ways, and a data channel for all else.
+
+    transport = BrowserTransport()
+    answer = await transport.answer(sdp, "offer")
+    Pipeline([transport.input(), ..., transport.output()])
+    async for message in transport.messages(): ...
+    reason = await transport.gone
+    await transport.close()
+
+The end of the pipeline is not the end of the line: what a call tells last, that it ended
+and why, still goes out. `close` ends the line.
+
+Sound comes in as 20 ms of 16 kHz mono and goes out as 20 ms of 24 kHz mono. Only the
+machine's own addresses are offered as candidates; nobody outside is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import aioice.ice
+from av import AudioResampler
+from pipecat.frames.frames import Frame, InputAudioRawFrame, InterruptionFrame, OutputAudioRawFrame
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
+from pipecat.transports.base_transport import TransportParams
+from pipecat.transports.smallwebrtc.connection import SmallWebRTCConnection
+from pipecat.transports.smallwebrtc.transport import (
+    RawAudioTrack,
+    SmallWebRTCInputTransport,
+    SmallWebRTCOutputTransport,
+    SmallWebRTCTransport,
+)
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from voice.errors import OfferInvalid
+from voice.records import CallEvent, EndReason, Level, event_json
+
+log = logging.getLogger(__name__)
+
+IN_HZ = 16_000
+OUT_HZ = 24_000
+TYPED_CHARS = 8_000
+_FRAME_MS = 20
+_WAITING_EVENTS = 256
+_LEVELS_BEHIND_BYTES = 4_096
+_PAGE_BEHIND_BYTES = 1_000_000
+_MESSAGE_CHARS = 65_536
+
+_GOODBYE_S = 1.0
+
+GoneBecause = Literal["closed", "no microphone", "failed"]
+
+
+# What the page sends ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A turn typed in mid-call; `pasted` when it was put in from the clipboard."""
+
+    text: str
+    pasted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HangUp:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Be quiet now: the answer ends here, as after a barge-in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Muted:
+    """The page sends silence from now on, or the microphone again."""
+
+    on: bool
+
+
+FromPage = Typed | HangUp | Stop | Muted
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", str_strip_whitespace=True)
+
+
+class _Typed(_Message):
+    type: Literal["typed"]
+    text: str = Field(min_length=1, max_length=TYPED_CHARS)
+    pasted: bool = False
+
+
+class _HangUp(_Message):
+    type: Literal["hang_up"]
+
+
+class _Stop(_Message):
+    type: Literal["stop"]
+
+
+class _Mute(_Message):
+    type: Literal["mute"]
+    on: bool
+
+
+class _Played(_Message):
+    type: Literal["played"]
+    ms: float = Field(ge=0, allow_inf_nan=False)
+
+
+class _Ping(_Message):
+    type: Literal["ping"]
+
+
+_inbound: TypeAdapter[_Typed | _HangUp | _Stop | _Mute | _Played | _Ping] = TypeAdapter(
+    Annotated[
+        _Typed | _HangUp | _Stop | _Mute | _Played | _Ping,
+        Field(discriminator="type"),
+    ]
+)
+
+
+# Is anybody there? --------------------------------------------------------------------
+
+
+class FrameWatch:
+    """Calls `missed` once when no frame came for `after_s` seconds of the loop's clock.
+
+    It begins with the first frame. A timer that fires late says that this process stood
+    still, not the browser: then the frames that wait get another second to arrive.
+    """
+
+    _LATE_S = 0.5
+    _GRACE_S = 1.0
+
+    def __init__(self, after_s: float, missed: Callable[[], None]) -> None:
+        self._after_s = after_s
+        self._missed = missed
+        self._last_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+
+    def frame(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._last_s = loop.time()
+        if self._timer is None and not self._stopped:
+            self._timer = loop.call_later(self._after_s, self._look, self._last_s + self._after_s)
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self, due_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        again_s = self._last_s + self._after_s
+        if loop.time() - due_s > self._LATE_S:
+            again_s = max(again_s, loop.time() + self._GRACE_S)
+        if again_s > loop.time():
+            self._timer = loop.call_at(again_s, self._look, again_s)
+        else:
+            self._stopped = True
+            self._missed()
+
+
+# pipecat's parts, with what a call needs changed ---------------------------------------
+
+
+def _addresses(use_ipv4: bool, use_ipv6: bool) -> list[str]:
+    """This machine's addresses; the loopback one where there is no network at all."""
+    return _host_addresses(use_ipv4, use_ipv6) or ["127.0.0.1"]
+
+
+_host_addresses = aioice.ice.get_host_addresses
+# aioice leaves loopback out, and a call must work on a machine without any network.
+aioice.ice.get_host_addresses = _addresses
+
+
+class _Connection(SmallWebRTCConnection):
+    """Leaves the data channel to us: pipecat's listener logs what it can't parse.
+
+    The pipeline disconnects when it ends; only `hang_up` does it.
+    """
+
+    def _setup_listeners(self) -> None:
+        super()._setup_listeners()  # type: ignore[no-untyped-call]  # pipecat's is untyped
+        self._pc.remove_all_listeners("datachannel")
+
+    async def disconnect(self) -> None:
+        pass
+
+    async def hang_up(self) -> None:
+        await super().disconnect()  # type: ignore[no-untyped-call]  # pipecat's is untyped
+
+    def video_input_track(self) -> None:
+        return None
+
+    def screen_video_input_track(self) -> None:
+        return None
+
+
+class _Input(SmallWebRTCInputTransport):
+    arrived: Callable[[], None]
+
+    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat does
+        await super().setup(setup)
+        # Without a frame size the first frame comes out short, and the stream's
+        # positions are counted in whole frames.
+        client: Any = self._client
+        client._audio_in_resampler = AudioResampler(
+            "s16", "mono", IN_HZ, frame_size=IN_HZ * _FRAME_MS // 1000
+        )
+
+    async def push_audio_frame(self, frame: InputAudioRawFrame) -> None:
+        self.arrived()
+        await super().push_audio_frame(frame)
+
+
+class _Output(SmallWebRTCOutputTransport):
+    @property
+    def _track(self) -> RawAudioTrack | None:
+        return self._client._audio_output_track
+
+    async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
+        """True once the frame was played, False when it was thrown away unplayed."""
+        if self._track is None or self._client.is_closing or not self._client.is_connected:
+            return False
+        played: bool = await self._track.add_audio_bytes(frame.audio)
+        return played
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if isinstance(frame, InterruptionFrame) and self._track is not None:
+            waiting = self._track._chunk_queue
+            while waiting:
+                _, written = waiting.popleft()
+                if written is not None and not written.done():
+                    written.set_result(False)
+
+
+class _Transport(SmallWebRTCTransport):
+    def __init__(
+        self,
+        connection: SmallWebRTCConnection,
+        params: TransportParams,
+        arrived: Callable[[], None],
+    ) -> None:
+        super().__init__(connection, params)
+        self._arrived = arrived
+
+    def input(self) -> SmallWebRTCInputTransport:
+        if self._input is None:
+            self._input = _Input(self._client, self._params)
+            self._input.arrived = self._arrived
+        return self._input
+
+    def output(self) -> SmallWebRTCOutputTransport:
+        if self._output is None:
+            self._output = _Output(self._client, self._params)
+        return self._output
+
+
+# The call's end of the line -----------------------------------------------------------
+
+
+class BrowserTransport:
+    """One page, one call. Made on the running loop, closed once.
+
+    `gone` is done when the page left without our doing, and `because` says why: it closed
+    the connection ("closed"), sent no microphone frame for `frames_within_s` ("no
+    microphone": the browser was killed or froze; a muted one still sends), or the
+    connection did not come up within `connect_within_s` or broke ("failed").
+    `played_ms` is what the browser's own clock of the sound last said.
+    """
+
+    def __init__(self, *, frames_within_s: float = 5.0, connect_within_s: float = 15.0) -> None:
+        self.gone: asyncio.Future[EndReason] = asyncio.get_running_loop().create_future()
+        self.because: GoneBecause | None = None
+        self.played_ms = 0
+        self._watch = FrameWatch(frames_within_s, lambda: self._left("no microphone"))
+        self._connect_within_s = connect_within_s
+        self._connecting: asyncio.TimerHandle | None = None
+        self._closing = False
+        self._channel: Any = None
+        self._closed = asyncio.Event()
+        self._waiting: deque[str] = deque(maxlen=_WAITING_EVENTS)
+        self._messages: asyncio.Queue[FromPage | None] = asyncio.Queue()
+        self._connection = _Connection()
+        self._transport = _Transport(
+            self._connection,
+            TransportParams(
+                audio_in_enabled=True,
+                audio_in_sample_rate=IN_HZ,
+                audio_in_channels=1,
+                audio_out_enabled=True,
+                audio_out_sample_rate=OUT_HZ,
+                audio_out_channels=1,
+                audio_out_10ms_chunks=_FRAME_MS // 10,
+                audio_out_end_silence_secs=0,
+            ),
+            self._watch.frame,
+        )
+
+    def input(self) -> FrameProcessor:
+        return self._transport.input()
+
+    def output(self) -> FrameProcessor:
+        return self._transport.output()
+
+    async def answer(self, sdp: str, kind: str) -> dict[str, str]:
+        """The answer to a page's offer, with all candidates in it.
+
+        Raises OfferInvalid where the offer is none, or has no audio or no data channel.
+        """
+        if kind != "offer" or "m=audio" not in sdp or "m=application" not in sdp:
+            raise OfferInvalid(
+                "The page's offer holds no sound and data channel. Load the page again."
+            )
+        pc = self._connection.pc
+        pc.on("datachannel", self._opened)
+        pc.on("connectionstatechange", self._state_changed)
+        try:
+            await self._connection.initialize(sdp, kind)
+        except Exception as fault:
+            # aiortc raises whatever its parser trips over: no list of types is whole.
+            log.exception("an offer could not be answered")
+            await self.close()
+            raise OfferInvalid("The page's offer can't be read. Load the page again.") from fault
+        answer = self._connection.get_answer()  # type: ignore[no-untyped-call]
+        assert answer is not None
+        if pc.connectionState != "connected":
+            self._connecting = asyncio.get_running_loop().call_later(
+                self._connect_within_s, self._left, "failed"
+            )
+        return {"sdp": answer["sdp"], "type": answer["type"]}
+
+    def publish(self, event: CallEvent) -> None:
+        """Tell the page. Kept until its channel is open; levels are dropped when it is behind."""
+        text = json.dumps(event_json(event), ensure_ascii=False)
+        if self._channel is None:
+            if not isinstance(event, Level):
+                self._waiting.append(text)
+            return
+        if self._channel.readyState != "open":
+            return
+        behind = self._channel.bufferedAmount
+        if behind > (_LEVELS_BEHIND_BYTES if isinstance(event, Level) else _PAGE_BEHIND_BYTES):
+            return
+        self._channel.send(text)
+
+    async def messages(self) -> AsyncIterator[FromPage]:
+        """What the page asks for, in order, until it is gone or the transport closes."""
+        while (message := await self._messages.get()) is not None:
+            yield message
+
+    async def close(self) -> None:
+        """Hang up on our side; `gone` stays as it is. An open page gets a second to take
+        its leave, so that what was told last arrives."""
+        if self._closing:
+            return
+        self._closing = True
+        self._settle()
+        if self._channel is not None and self._channel.readyState == "open":
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_GOODBYE_S):
+                    await self._closed.wait()
+        await self._connection.hang_up()
+
+    def _settle(self) -> None:
+        self._watch.stop()
+        if self._connecting is not None:
+            self._connecting.cancel()
+        self._messages.put_nowait(None)
+
+    def _left(self, because: GoneBecause) -> None:
+        if self._closing or self.gone.done():
+            return
+        log.info("the page is gone: %s", because)
+        self._settle()
+        self.because = because
+        self.gone.set_result("page gone")
+
+    def _state_changed(self) -> None:
+        state = self._connection.pc.connectionState
+        if state == "connected" and self._connecting is not None:
+            self._connecting.cancel()
+        elif state == "closed":
+            self._channel_closed()
+        elif state == "failed":
+            self._left("failed")
+
+    def _channel_closed(self) -> None:
+        self._closed.set()
+        self._left("closed")
+
+    def _opened(self, channel: Any) -> None:
+        self._channel = channel
+        # pipecat counts a connection without a channel as half open.
+        self._connection._data_channel = channel
+        channel.on("message", self._received)
+        channel.on("close", self._channel_closed)
+        while self._waiting:
+            channel.send(self._waiting.popleft())
+
+    def _received(self, text: str | bytes) -> None:
+        if not isinstance(text, str) or len(text) > _MESSAGE_CHARS:
+            log.warning("the page sent what is no message of ours (%d long)", len(text))
+            return
+        try:
+            message = _inbound.validate_json(text)
+        except ValidationError as fault:
+            # Without the input: a message may hold what was typed.
+            kinds = ", ".join(error["type"] for error in fault.errors(include_input=False))
+            log.warning("the page sent a message that is not understood: %s", kinds)
+            return
+        match message:
+            case _Typed():
+                self._messages.put_nowait(Typed(message.text, message.pasted))
+            case _HangUp():
+                self._messages.put_nowait(HangUp())
+            case _Stop():
+                self._messages.put_nowait(Stop())
+            case _Mute():
+                self._messages.put_nowait(Muted(message.on))
+            case _Played():
+                self.played_ms = int(message.ms)
+            case _Ping():
+                if self._channel.readyState == "open":
+                    self._channel.send('{"type": "pong"}')
