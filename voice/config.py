@@ -57,7 +57,6 @@ class Config(BaseSettings):
     voice_de: Literal["auto", "piper", "espeak"] = "auto"
     vad: Literal["silero", "webrtcvad"] = "silero"
 
-    host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 7788
     record: Path | None = None
 

@@ -18,9 +18,12 @@ def build(
     engine: Sequence[FrameProcessor],
     sink: FrameProcessor,
     tap: FrameProcessor,
+    recorder: FrameProcessor | None = None,
 ) -> PipelineWorker:
+    """`recorder` stands in front of the output, where an answer is still whole."""
+    recorders = [] if recorder is None else [recorder]
     return PipelineWorker(
-        Pipeline([source, ears, *engine, sink, tap]),
+        Pipeline([source, ears, *engine, *recorders, sink, tap]),
         # pipecat's own idle timer would end the call before ours is due.
         idle_timeout_secs=None,
         enable_rtvi=False,
