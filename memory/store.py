@@ -1,0 +1,240 @@
+"""Files that survive a crash at any instant: the only module that writes them.
+
+A file of JSON lines only grows. A line is there when it ends with a newline; what a crash
+left behind the last newline is finished if it is whole and cut off if it is torn, before
+anything else is written. A page is replaced whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from memory.errors import StateUnwritable
+
+Record = dict[str, Any]
+
+_BLOCK_BYTES = 65_536
+_LOCK_TIMEOUT_S = 10.0
+
+_REASONS = {
+    errno.ENOSPC: "there is no room left on its disk. Free some space",
+    errno.EDQUOT: "your disk quota is used up. Free some space",
+    errno.EFBIG: "the file would grow beyond the size that is allowed. Raise the limit (ulimit -f)",
+    errno.EROFS: "its disk is read-only. Choose another folder with --state or --vault",
+    errno.EACCES: "you have no permission to write there. Change it, or choose another folder with --state or --vault",
+    errno.EPERM: "you have no permission to write there. Change it, or choose another folder with --state or --vault",
+    errno.ENOTDIR: "a part of its path is a file, not a folder. Choose another folder with --state or --vault",
+    errno.EEXIST: "there is a file where a folder is needed. Choose another folder with --state or --vault",
+    errno.EIO: "its disk reports a fault. Check the disk, or choose another folder with --state or --vault",
+}
+
+
+def unwritable(path: Path, fault: OSError) -> StateUnwritable:
+    """The sentence for the user: what can't be written, why, and what to do."""
+    reason = _REASONS.get(
+        fault.errno or 0,
+        f"the system says: {fault.strerror or fault}. Choose another folder with --state or --vault",
+    )
+    return StateUnwritable(f"{path} can't be written: {reason}. What was written before is safe.")
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns a failing disk into StateUnwritable."""
+    try:
+        yield
+    except OSError as fault:
+        raise unwritable(path, fault) from fault
+
+
+def make_folder(path: Path, *, private: bool = False) -> None:
+    """The folder and its parents; `private` keeps a new one from other users of the machine."""
+    with writing(path):
+        path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+
+
+# Locks --------------------------------------------------------------------------------
+
+
+def _acquired(holder: FileLock, timeout_s: float) -> bool:
+    with writing(Path(holder.lock_file)):
+        try:
+            holder.acquire(timeout=timeout_s)
+        except Timeout:  # an OSError too, but no fault of the disk
+            return False
+    return True
+
+
+@contextlib.contextmanager
+def locked(path: Path, timeout_s: float = _LOCK_TIMEOUT_S) -> Iterator[None]:
+    """Hold the lock at `path` for as long as this is open."""
+    holder = try_lock(path, timeout_s)
+    if holder is None:
+        raise StateUnwritable(
+            f"Another process has held {path} for {timeout_s:.0f} seconds. "
+            "End the other Jarvis, then try again."
+        )
+    try:
+        yield
+    finally:
+        holder.release()
+
+
+def try_lock(path: Path, timeout_s: float = 0.0) -> FileLock | None:
+    """The lock, held; or None when another holds it.
+
+    It serves any thread of this process, and the system frees it when the process dies.
+    """
+    holder = FileLock(path, thread_local=False)
+    return holder if _acquired(holder, timeout_s) else None
+
+
+def drop_lock(holder: FileLock) -> None:
+    """Release a lock that nobody needs again, and take its file away.
+
+    The file goes while the lock is held: whoever waits on it sees that it is gone and
+    begins anew.
+    """
+    with contextlib.suppress(OSError):
+        Path(holder.lock_file).unlink()
+    holder.release()
+
+
+# Lines --------------------------------------------------------------------------------
+
+
+def as_line(record: Record) -> bytes:
+    try:
+        return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, typed or pasted: only escaped it is UTF-8
+        return json.dumps(record).encode() + b"\n"
+
+
+def parse_line(line: bytes) -> Record | None:
+    """The record, or None where the line is none."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def append_lines(path: Path, records: Sequence[Record]) -> None:
+    """Append and sync: on return the lines are on disk, all of them or (raising) none.
+
+    Mends a torn last line first. One writer at a time: the caller holds the file's lock.
+    """
+    with writing(path):
+        new = not path.exists()
+        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            _mend(fd)
+            _write_synced(fd, b"".join(map(as_line, records)))
+        finally:
+            os.close(fd)
+        if new:
+            _sync_folder(path.parent)
+
+
+def _mend(fd: int) -> None:
+    size = os.fstat(fd).st_size
+    tail_at, tail = _tail(fd, size)
+    if not tail:
+        return
+    if parse_line(tail) is None:
+        os.ftruncate(fd, tail_at)
+        os.fsync(fd)
+    else:
+        _write_synced(fd, b"\n")
+
+
+def _tail(fd: int, size: int) -> tuple[int, bytes]:
+    """What stands behind the last newline, and where it begins."""
+    tail = b""
+    at = size
+    while at > 0:
+        block_at = max(0, at - _BLOCK_BYTES)
+        block = os.pread(fd, at - block_at, block_at)
+        newline = block.rfind(b"\n")
+        if newline >= 0:
+            return block_at + newline + 1, block[newline + 1 :] + tail
+        tail = block + tail
+        at = block_at
+    return 0, tail
+
+
+def _write_synced(fd: int, content: bytes) -> None:
+    size = os.fstat(fd).st_size
+    view = memoryview(content)
+    try:
+        while view:
+            view = view[os.write(fd, view) :]
+        os.fsync(fd)
+    except OSError:
+        # Half a line must not stay where the next one goes; if even this fails, the next
+        # append mends it.
+        with contextlib.suppress(OSError):
+            os.ftruncate(fd, size)
+        raise
+
+
+def remove(path: Path) -> None:
+    with writing(path):
+        path.unlink(missing_ok=True)
+
+
+# Pages --------------------------------------------------------------------------------
+
+
+def replace(path: Path, content: bytes, *, expected: bytes | None) -> bool:
+    """Put `content` in the place of `expected` (None: of no file), whole or not at all.
+
+    False, and nothing is touched, when the file holds something else by now: somebody
+    edited it. Permissions stay, and a link stays a link. The caller holds the folder's lock.
+    """
+    target = path.resolve()
+    part = target.with_name(f".{target.name}.tmp")
+    with writing(path):
+        before = target.stat() if target.exists() else None
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                if before is not None:
+                    _dress_as(fd, before)
+                _write_synced(fd, content)
+            finally:
+                os.close(fd)
+            found = target.read_bytes() if target.exists() else None
+            if found != expected:
+                part.unlink()
+                return False
+            part.replace(target)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
+    return True
+
+
+def _dress_as(fd: int, before: os.stat_result) -> None:
+    with contextlib.suppress(PermissionError):  # only root may give a file away
+        os.fchown(fd, before.st_uid, before.st_gid)
+    os.fchmod(fd, stat.S_IMODE(before.st_mode))
+
+
+def _sync_folder(folder: Path) -> None:
+    """A new name is on disk when its folder is."""
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
