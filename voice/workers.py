@@ -18,7 +18,7 @@ import struct
 import sys
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
@@ -189,7 +189,7 @@ class Worker:
 
     async def stream(
         self, kind: str, header: Header | None = None, payload: bytes = b""
-    ) -> AsyncIterator[Message]:
+    ) -> AsyncGenerator[Message, None]:
         """The replies to one request, as they come. Leaving early is fine: the rest is dropped."""
         await self.start()
         child = self._child

@@ -1,0 +1,167 @@
+"""Cuts an answer that is still being written into chunks that can be spoken.
+
+The first chunk is quick: after a few words, or at the first clause end. Later ones end
+with a clause, unless the listener would have to wait. Chunks are slices of the text: put
+together they are the text again. No cut falls into a word, a number, a link or an
+abbreviation, nor between a number and what it counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+FIRST_WORDS = 3
+SHORT_WORDS = 3
+SHORT_OF_AUDIO_S = 0.3
+
+_S_PER_CHARACTER = 0.06
+_LONGEST_LINK_CHARS = 300
+
+_TOKEN = re.compile(r"(\S+)(\s+)")
+_CLOSERS = "\"'”’“»«)]}*_`"
+_SENTENCE_END = re.compile(r"[.!?…]+$")
+_CLAUSE_END = re.compile(r"[,;:]$")
+_DASH = re.compile(r"[-–—]+$")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+$")
+_LIST_NUMBER = re.compile(r"\d{1,3}[.)]$")
+_ENDS_WITH_NUMBER = re.compile(r"\d[.%]?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abbreviations:
+    """What a full stop doesn't end, in lower case and with its stops: `{"dr.", "bspw."}`.
+
+    `closing` are those that end a sentence when a capital letter follows ("etc."), and
+    `ordinals` says that a number with a full stop is an ordinal, as in German.
+    """
+
+    open: frozenset[str]
+    closing: frozenset[str]
+    ordinals: bool = False
+
+
+def estimated_s(text: str) -> float:
+    """About how long it takes to say this; for what isn't synthesized yet."""
+    return _S_PER_CHARACTER * len(text.strip())
+
+
+@dataclass(slots=True)
+class Clauses:
+    """One answer, fed as it is written.
+
+    `feed` takes the next piece and the seconds of audio that are still to be played, with
+    `estimated_s` of each chunk that is not synthesized yet, and returns what can be spoken
+    now. An empty piece asks again. `end` returns the rest.
+    """
+
+    abbreviations: Abbreviations
+    first_words: int = FIRST_WORDS
+    _pending: str = ""
+    _first: bool = True
+    _line_start: bool = field(default=True)
+
+    def feed(self, piece: str, audio_left_s: float) -> list[str]:
+        self._pending += piece
+        chunks = []
+        while (end := self._cut(audio_left_s)) is not None:
+            chunks.append(self._take(end))
+            audio_left_s += estimated_s(chunks[-1])
+        return chunks
+
+    def end(self) -> list[str]:
+        rest = self._pending
+        self._pending = ""
+        return [rest] if rest.strip() else []
+
+    def _take(self, end: int) -> str:
+        chunk, self._pending = self._pending[:end], self._pending[end:]
+        self._first = False
+        self._line_start = chunk.rstrip(" \t").endswith("\n")
+        return chunk
+
+    def _cut(self, audio_left_s: float) -> int | None:
+        """The first place where the pending text may be cut now, if there is one."""
+        words = 0
+        in_a_hurry = self._first or audio_left_s < SHORT_OF_AUDIO_S
+        enough = self.first_words if self._first else SHORT_WORDS
+        line_start = self._line_start
+        before = ""
+        for token, space, end in _tokens(self._pending):
+            words += any(c.isalnum() for c in token)
+            if words and not self._inside_link(end):
+                following = self._pending[end : end + 1]
+                ends = self._ends(token, space, before, following, line_start)
+                if ends == "sentence":
+                    return end
+                if ends == "clause" and (in_a_hurry or words >= SHORT_WORDS):
+                    return end
+                if ends == "word" and in_a_hurry and words >= enough:
+                    return end
+            line_start = "\n" in space
+            before = token
+        return None
+
+    def _inside_link(self, end: int) -> bool:
+        text = self._pending[:end]
+        opened = text.rfind("[")
+        return opened > text.rfind("]") and end - opened < _LONGEST_LINK_CHARS
+
+    def _ends(self, token: str, space: str, before: str, following: str, line_start: bool) -> str:
+        """What ends behind this token: "sentence", "clause", "word" or "" (it goes with the next)."""
+        if "\n" in space:
+            return "sentence"
+        if _DASH.match(token):
+            dangling = line_start or _ENDS_WITH_NUMBER.search(before)
+            return "" if dangling else "clause"
+        bare = token.rstrip(_CLOSERS)
+        word = bare.lstrip("\"'“„‚‘»«([{*_`¿¡").lower()
+        if not any(c.isalnum() for c in bare) and not _SENTENCE_END.search(bare):
+            return ""
+        if _INITIALS.match(word) or word in self.abbreviations.open:
+            return ""
+        if word in self.abbreviations.closing:
+            if not following:
+                return ""  # the next letter decides
+            return "sentence" if following.isupper() else ""
+        if _LIST_NUMBER.match(word) and (line_start or self.abbreviations.ordinals):
+            return ""
+        if _SENTENCE_END.search(bare):
+            # "Hm … so" goes on, "Well… So" doesn't; either is a place to breathe.
+            return "sentence" if following == "" or not following.islower() else "clause"
+        if _CLAUSE_END.search(bare):
+            return "clause"
+        return "" if _ENDS_WITH_NUMBER.search(bare) else "word"
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+    """Whole tokens with the space behind them, and where that ends."""
+    for match in _TOKEN.finditer(text):
+        yield match[1], match[2], match.end()
+
+
+def sentences(text: str, abbreviations: Abbreviations) -> list[str]:
+    """The sentences of a whole text, for voices that are fast."""
+    return _whole(text, abbreviations, ("sentence",))
+
+
+def clauses(text: str, abbreviations: Abbreviations) -> list[str]:
+    """The clauses of a whole text, for voices that are slow to begin."""
+    return _whole(text, abbreviations, ("sentence", "clause"))
+
+
+def _whole(text: str, abbreviations: Abbreviations, kinds: tuple[str, ...]) -> list[str]:
+    reader = Clauses(abbreviations, _pending=text)
+    parts, begin, words, before, line_start = [], 0, 0, "", True
+    for token, space, end in _tokens(text):
+        words += any(c.isalnum() for c in token)
+        kind = reader._ends(token, space, before, text[end : end + 1], line_start)
+        long_enough = kind == "sentence" or words >= SHORT_WORDS
+        if words and kind in kinds and long_enough and not reader._inside_link(end):
+            parts.append(text[begin:end])
+            begin, words = end, 0
+        line_start = "\n" in space
+        before = token
+    rest = text[begin:]
+    return [*parts, rest] if rest.strip() else parts
