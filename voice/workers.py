@@ -14,11 +14,13 @@ import itertools
 import json
 import logging
 import os
+import runpy
+import signal
 import struct
 import sys
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
@@ -33,6 +35,8 @@ Handler = Callable[[Header, bytes], Iterable[Message]]
 
 _LENGTHS = struct.Struct(">II")
 _STDERR_LINES = 20
+_CLOSE_TIMEOUT_S = 2.0
+_replies: BinaryIO | None = None
 
 
 def _packed(header: Header, payload: bytes) -> bytes:
@@ -43,19 +47,30 @@ def _packed(header: Header, payload: bytes) -> bytes:
 # The child's side ---------------------------------------------------------------------
 
 
+def run() -> None:
+    """Run the module that the command line names, with standard output kept for replies.
+
+    What a library prints, also while it is imported, goes to standard error.
+    """
+    global _replies  # one process has one standard output
+    _replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.argv = sys.argv[1:]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
 def serve(
     handlers: Mapping[str, Handler], ready: Header | None = None, *, niceness: int = 5
 ) -> None:
     """Answer requests until standard input ends.
 
     Each kind of request has a thread of its own, so kinds overlap and requests of one
-    kind keep their order. What a library prints goes to standard error.
+    kind keep their order.
     """
     with contextlib.suppress(OSError):
         os.nice(niceness)
-    source = sys.stdin.buffer
-    sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    source, sink = sys.stdin.buffer, _replies
+    assert sink is not None, "a worker is started by Worker, through run()"
     lock = threading.Lock()
 
     def reply(header: Header, payload: bytes = b"") -> None:
@@ -95,8 +110,26 @@ def _read(source: BinaryIO) -> Message | None:
 # The parent's side --------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def _killed_after(child: asyncio.subprocess.Process, limit_s: float) -> Iterator[None]:
+    """Kill the child after so many real seconds; a virtual clock stands still meanwhile."""
+
+    def kill() -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGKILL)
+
+    killer = threading.Timer(limit_s, kill)
+    killer.daemon = True
+    killer.start()
+    try:
+        with at_work():
+            yield
+    finally:
+        killer.cancel()
+
+
 class Worker:
-    """A child that runs `python -m module`, started at first use and again when it died.
+    """A child that runs a module as `python -m` would, started at first use and again when it died.
 
     `title` is what error messages call it. Requests may overlap.
     """
@@ -104,7 +137,13 @@ class Worker:
     def __init__(
         self, module: str, *arguments: str, title: str, start_timeout_s: float = 120.0
     ) -> None:
-        self._command = (sys.executable, "-m", module, *arguments)
+        self._command = (
+            sys.executable,
+            "-c",
+            "from voice.workers import run; run()",
+            module,
+            *arguments,
+        )
         self._title = title
         self._start_timeout_s = start_timeout_s
         self._numbers = itertools.count(1)
@@ -143,11 +182,13 @@ class Worker:
         self._stderr.clear()
         errors = asyncio.create_task(self._read_errors(child))
         try:
-            async with asyncio.timeout(self._start_timeout_s):
+            with _killed_after(child, self._start_timeout_s):
                 message = await self._receive(child)
-        except TimeoutError:
-            message = None
+        except asyncio.CancelledError:
+            errors.cancel()
             child.kill()
+            self._child = None
+            raise
         if message is None or "ready" not in message[0]:
             await child.wait()
             await errors
@@ -232,12 +273,10 @@ class Worker:
         if child.returncode is None:
             assert child.stdin is not None
             child.stdin.close()
-            try:
-                async with asyncio.timeout(2):
-                    await child.wait()
-            except TimeoutError:
-                child.kill()
+            with _killed_after(child, _CLOSE_TIMEOUT_S):
                 await child.wait()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for queue in self._waiting.values():
+            queue.put_nowait(WorkerFailed(f"{self._title} was closed."))
