@@ -344,7 +344,7 @@ class HubCarrier:
             with client.stream("GET", file.hub, headers=headers) as response:
                 if reason := _refused(response, partial):
                     return reason
-                for chunk in response.iter_bytes(CHUNK_BYTES):
+                for chunk in response.iter_bytes():
                     if partial.length + len(chunk) > file.bytes:
                         return f"sent more than the {file.bytes} bytes it announced"
                     partial.append(chunk)
