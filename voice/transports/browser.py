@@ -27,8 +27,14 @@ from typing import Annotated, Any, Literal
 
 import aioice.ice
 from av import AudioResampler
-from pipecat.frames.frames import Frame, InputAudioRawFrame, InterruptionFrame, OutputAudioRawFrame
-from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
+from pipecat.frames.frames import (
+    Frame,
+    InputAudioRawFrame,
+    InterruptionFrame,
+    OutputAudioRawFrame,
+    StartFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.transports.base_transport import TransportParams
 from pipecat.transports.smallwebrtc.connection import SmallWebRTCConnection
 from pipecat.transports.smallwebrtc.transport import (
@@ -211,14 +217,14 @@ class _Connection(SmallWebRTCConnection):
 class _Input(SmallWebRTCInputTransport):
     arrived: Callable[[], None]
 
-    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat does
-        await super().setup(setup)
+    async def start(self, frame: StartFrame) -> None:
         # Without a frame size the first frame comes out short, and the stream's
         # positions are counted in whole frames.
         client: Any = self._client
         client._audio_in_resampler = AudioResampler(
             "s16", "mono", IN_HZ, frame_size=IN_HZ * _FRAME_MS // 1000
         )
+        await super().start(frame)
 
     async def push_audio_frame(self, frame: InputAudioRawFrame) -> None:
         self.arrived()

@@ -1,0 +1,71 @@
+// Elements and icons. Text only ever goes into text nodes.
+
+const ICONS = {
+  talk: '<path d="M9 2.5a2.5 2.5 0 0 1 2.5 2.5v4a2.5 2.5 0 0 1-5 0V5A2.5 2.5 0 0 1 9 2.5zM4 8.5a5 5 0 0 0 10 0M9 13.5v2.5"/>',
+  mute: '<path d="M9 2.5A2.5 2.5 0 0 1 11.500 5v4a2.500 2.500 0 0 1-5 0V5A2.500 2.500 0 0 1 9 2.500zM4 8.500a5 5 0 0 0 10 0M9 13.500V16M3 3l12 12"/>',
+  hang: '<path d="M3 11.500c-.5-1 0-2.300 1-3 3-2 7-2 10 0 1 .7 1.500 2 1 3l-2.800-.4-.5-1.900c-1.700-.5-3.700-.5-5.400 0l-.5 1.900z"/>',
+  stop: '<rect x="5" y="5" width="8" height="8" rx="1"/>',
+  warn: '<path d="M9 3 16 15H2zM9 7.500v3.500M9 13.200v.1"/>',
+  info: '<circle cx="9" cy="9" r="6.500"/><path d="M9 8.500V12M9 6v.1"/>',
+  sun: '<circle cx="9" cy="9" r="3"/><path d="M9 2v1.500M9 14.500V16M2 9h1.500M14.500 9H16M4 4l1 1M13 13l1 1M14 4l-1 1M5 13l-1 1"/>',
+  send: '<path d="M3 9h11M10 5l4 4-4 4"/>',
+  down: '<path d="M9 3v11M5 10l4 4 4-4"/>',
+};
+
+// A shape for each state: a hue is never the only sign.
+const GLYPHS = {
+  idle: '<circle cx="9" cy="9" r="5.500"/>',
+  preparing: '<circle cx="9" cy="9" r="5.500" stroke-dasharray="3 3.200"/>',
+  connecting: '<circle cx="9" cy="9" r="5.500" stroke-dasharray="3 3.200"/>',
+  listening: '<circle cx="9" cy="9" r="5.500"/><circle cx="9" cy="9" r="2" fill="currentColor"/>',
+  hearing: '<circle cx="9" cy="9" r="6.500" fill="currentColor"/>',
+  thinking: '<g fill="currentColor"><circle cx="3.500" cy="9" r="1.300"/><circle cx="9" cy="9" r="1.300"/><circle cx="14.500" cy="9" r="1.300"/></g>',
+  speaking: '<path d="M3 7v4M6.500 4v10M10 6v6M13.500 3v12" stroke-width="2"/>',
+  reconnecting: '<path d="M3 9h3.500M11.500 9H15M8 6l2 6"/>',
+  muted: '<circle cx="9" cy="9" r="5.500"/><path d="m4 14 10-10"/>',
+};
+
+export const $ = (id) => document.getElementById(id);
+
+function svg(className, paths) {
+  const holder = document.createElement("template");
+  holder.innerHTML = `<svg class="${className}" viewBox="0 0 18 18" aria-hidden="true">${paths}</svg>`;
+  return holder.content.firstChild;
+}
+
+export const icon = (name) => svg("i", ICONS[name]);
+export const glyph = (state) => svg(`gl ${state}`, GLYPHS[state]);
+
+/** An element with properties (`class`, `data-…`, `aria-…` or a DOM property) and children. */
+export function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "class") element.className = value;
+    else if (name.includes("-") || name === "role" || name === "lang") {
+      element.setAttribute(name, value);
+    } else element[name] = value;
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Settings of this page, in the browser; without storage they last as long as the page. */
+const session = new Map();
+export const kept = {
+  get(name) {
+    try {
+      return localStorage.getItem(name) ?? session.get(name) ?? null;
+    } catch {
+      return session.get(name) ?? null;
+    }
+  },
+  set(name, value) {
+    session.set(name, value);
+    try {
+      localStorage.setItem(name, value);
+    } catch {
+      // forbidden: the session's copy serves
+    }
+  },
+};

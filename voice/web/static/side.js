@@ -1,0 +1,154 @@
+// Beside the conversation: the first minute, this call, what answers, how fast, the keys;
+// and the three columns of the first visit.
+
+import { el } from "./dom.js";
+import { language, seconds, t } from "./i18n.js";
+import { stages } from "./talk.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+const section = (title, ...children) => el("section", {}, el("h2", {}, title), ...children);
+
+const pairs = (rows) =>
+  el(
+    "dl",
+    { class: "kv" },
+    rows.filter(([, value]) => value).map(([name, value, lang]) => [el("dt", {}, name), el("dd", { lang }, value)]),
+  );
+
+export const KEYS = [
+  ["k_start", "space"],
+  ["k_mute", "M"],
+  ["k_stop", "Esc"],
+  ["k_hang", "Ctrl Enter"],
+  ["k_type", "/"],
+  ["k_all", "?"],
+];
+
+export const keys = () =>
+  el(
+    "dl",
+    { class: "kv" },
+    KEYS.map(([name, key]) => [el("dt", {}, t(name)), el("dd", {}, el("kbd", {}, key === "space" ? t("space") : key))]),
+  );
+
+function steps(done) {
+  const next = done.indexOf(false);
+  return section(
+    t("first_minute"),
+    el(
+      "ol",
+      { class: "steps" },
+      done.map((ticked, i) =>
+        el("li", { class: ticked ? "done" : null, "aria-current": i === next ? "step" : null }, el("span", {}, t(`step${i + 1}`))),
+      ),
+    ),
+  );
+}
+
+const engine = ({ engine: it }) =>
+  section(
+    t("engine"),
+    pairs([
+      [t("name"), it.name, "en"],
+      [t("hears"), it.hears, "en"],
+      [t("thinks"), it.thinks, "en"],
+      [t("speaks"), it.speaks, "en"],
+      [t("costs"), it.costs, "en"],
+      [t("words_go"), it.words_go_to, "en"],
+    ]),
+  );
+
+function call({ beganAt, turns, given, running }) {
+  const minutes = Math.floor((Date.now() - beganAt) / 60000);
+  const at = new Date(beganAt).toLocaleTimeString(language(), { hour: "2-digit", minute: "2-digit", hour12: false });
+  return section(
+    t(running ? "this_call" : "last_call"),
+    pairs([
+      [t("began"), `${at}, ${minutes ? t("ago", { n: minutes }) : t("just_now")}`],
+      [t("turns"), String(turns)],
+      [t("given"), given ? t("given_turns", { n: given }) : ""],
+    ]),
+  );
+}
+
+function drawn(name, attributes, ...children) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+function fast(latencies) {
+  const last = latencies.slice(-6);
+  const totals = latencies.map((latency) => latency.total_ms).sort((a, b) => a - b);
+  const top = Math.max(1500, ...last.map((latency) => latency.total_ms));
+  const height = (ms) => (ms / top) * 60;
+  const chart = drawn("svg", {
+    class: "spark",
+    viewBox: "0 0 244 60",
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": t("fast_label", { n: last.length }),
+  });
+  const second = 60 - height(1000);
+  chart.append(drawn("line", { x1: 0, x2: 244, y1: second, y2: second }));
+  last.forEach((latency, i) => {
+    let y = 60;
+    for (const { hue, ms } of stages(latency)) {
+      y -= height(ms);
+      chart.append(drawn("rect", { class: hue, x: i * 37, y, width: 26, height: Math.max(0, height(ms) - 0.7) }));
+    }
+  });
+  const label = drawn("text", { x: 244, y: Math.max(10, second - 4), "text-anchor": "end" }, "1 s");
+  chart.append(label);
+  return section(
+    t("fast"),
+    chart,
+    el("p", { class: "small sub" }, t("fast_line", { half: seconds(totals[Math.floor(totals.length / 2)]), slow: seconds(totals.at(-1)) })),
+  );
+}
+
+const amount = (book) => (!book ? t("not_there") : book.entries === 1 ? t("entry") : t("entries", { n: book.entries }));
+
+function along({ notebooks }, latencies) {
+  const counted = latencies.findLast((latency) => latency.prompt_tokens && latency.cached_tokens !== null);
+  const share = counted ? `${Math.round((100 * counted.cached_tokens) / counted.prompt_tokens)} %` : "";
+  return section(
+    t("along"),
+    pairs([["USER.md", amount(notebooks["USER.md"])], ["MEMORY.md", amount(notebooks["MEMORY.md"])], [t("cached"), share]]),
+  );
+}
+
+/** The sections that fit the moment. */
+export function sections({ status, minute, about, latencies }) {
+  return [
+    minute ? steps(minute) : null,
+    about ? call(about) : null,
+    status && (about || !minute) ? engine(status) : null,
+    latencies.length ? fast(latencies) : null,
+    status && (about || !minute) ? along(status, latencies) : null,
+    about ? null : section(t("keys"), keys()),
+  ].filter(Boolean);
+}
+
+const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** The first visit's three columns: what answers, where words go, where the files are. */
+export function facts({ engine: it, vault }) {
+  return {
+    engine: [
+      el("p", { lang: "en" }, sentence(`${it.name}: ${it.thinks}`)),
+      it.warning ? el("p", { lang: "en", class: "warning" }, it.warning) : null,
+      it.better ? el("p", { lang: "en", class: "better" }, it.better) : null,
+    ].filter(Boolean),
+    words: [
+      el("p", { lang: "en" }, sentence(it.words_go_to)),
+      it.costs ? el("p", {}, t("costs_line", { costs: it.costs.replace(/\.$/, "") })) : null,
+    ].filter(Boolean),
+    files: [
+      el("p", { class: "mono" }, `${vault.replace(/\/+$/, "")}/society/jarvis/`),
+      el("p", {}, t("files_line")),
+    ],
+  };
+}
