@@ -12,11 +12,12 @@ import logging
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, TypeVar
 
 import soundfile  # type: ignore[import-untyped]  # it ships no types
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from memory.records import Language, Origin, Speaker, Trigger, Turn
 from voice.errors import AudioUnreadable, RecordingInvalid
@@ -70,7 +71,7 @@ class RecordedAnswer:
 
     @property
     def text(self) -> str:
-        return "".join(piece.text for piece in self.pieces)
+        return " ".join(piece.text for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +235,23 @@ class _Turns(BaseModel):
     turns: tuple[_Turn, ...]
 
 
+class _TurnLine(BaseModel):
+    """A turn by itself, or a line of a conversation in the state folder, which may hold none."""
+
+    turn: _Turn | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _wrap(cls, line: Any) -> Any:
+        if not isinstance(line, dict):
+            return line
+        if "conversation" in line and isinstance(line["conversation"], dict):
+            return {"turn": None}
+        if "handed_over" in line:
+            return {"turn": None}
+        return line if "turn" in line else {"turn": line}
+
+
 # Reading ------------------------------------------------------------------------------
 
 
@@ -325,29 +343,26 @@ def _read_microphone(folder: Path) -> bytes:
 
 def _read_transcript(path: Path) -> tuple[Turn, ...]:
     text = _text(path)
-    if not text.strip():
-        raise RecordingInvalid(f"{path} is empty: it holds no turns.")
     try:
         whole = json.loads(text)
     except json.JSONDecodeError:
-        turns = _lines(_Turn, path)
+        whole = None
+    if isinstance(whole, list):
+        found = list(_parsed(_Turns, json.dumps({"turns": whole}), path).turns)
+    elif isinstance(whole, dict) and "turns" in whole:
+        found = list(_parsed(_Turns, text, path).turns)
     else:
-        if isinstance(whole, list):
-            turns = list(_parsed(_Turns, json.dumps({"turns": whole}), path).turns)
-        elif isinstance(whole, dict) and "turns" in whole:
-            turns = list(_parsed(_Turns, text, path).turns)
-        else:
-            turns = _lines(_Turn, path)
-    if not turns:
+        found = [line.turn for line in _lines(_TurnLine, path) if line.turn is not None]
+    if not found:
         raise RecordingInvalid(f"{path} holds no turns.")
-    ordered = tuple(turn.record() for turn in turns)
-    if len({turn.conversation for turn in ordered}) > 1:
+    turns = tuple(turn.record() for turn in found)
+    if len({turn.conversation for turn in turns}) > 1:
         raise RecordingInvalid(f"{path} holds turns of several conversations. Give one at a time.")
-    if [turn.index for turn in ordered] != list(range(len(ordered))):
-        raise RecordingInvalid(
-            f"{path}: the turns are not numbered 0, 1, 2 … in order. Sort and number them."
-        )
-    return ordered
+    if any(later.index <= turn.index for turn, later in pairwise(turns)):
+        raise RecordingInvalid(f"{path}: the numbers of the turns do not rise. Put them in order.")
+    if any(later.ended_at < turn.ended_at for turn, later in pairwise(turns)):
+        raise RecordingInvalid(f"{path}: the times of the turns do not rise. Put them in order.")
+    return turns
 
 
 def _text(path: Path) -> str:

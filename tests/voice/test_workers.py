@@ -149,7 +149,7 @@ async def test_a_start_that_is_cancelled_leaves_a_worker_that_starts_anew() -> N
     """The half-started child ends, and the next use gets a whole one."""
     worker = Worker(ECHO, title="The echo")
     starting = asyncio.create_task(worker.start())
-    while worker.pid is None:
+    while worker.pid is None:  # noqa: ASYNC110 - nothing tells when a process has an id
         await asyncio.sleep(0)
     half_started = os.pidfd_open(worker.pid)
     starting.cancel()
