@@ -1,0 +1,691 @@
+"""A server that speaks OpenAI's Realtime protocol, with scripted answers and faults.
+
+Field names and the order of events are those of the real one (`session.created` … `response.done`).
+It hears nothing: turns are the client's (`turn_detection: null`), and a client that asks
+for the server's own is refused. It runs in the loop of the test, so a virtual clock covers it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+Event = dict[str, Any]
+
+RATE_HZ = 24_000
+MIN_COMMIT_MS = 100
+CACHE_MIN_TOKENS = 1024
+CACHE_STEP_TOKENS = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What one response says. Words come `lead` chunks ahead of their sound.
+
+    `speed` is how many times faster than it is spoken the sound is sent; None: at once.
+    `items` splits the sound over several output items. `status` other than "completed"
+    ends the response after `until_chunk` chunks with the error `code`. `silent`: no event at all.
+    """
+
+    text: str = "Her birthday is on the third of May."
+    audio_ms: int = 2000
+    chunk_ms: int = 200
+    speed: float | None = None
+    lead: int = 2
+    items: int = 1
+    status: str = "completed"
+    code: str = ""
+    until_chunk: int | None = None
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The socket is gone without a word (1006 for the client)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    code: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An error event. `instead`: the event that set it off is not handled. `about`: it names that event."""
+
+    code: str
+    kind: str = "invalid_request_error"
+    message: str = "scripted"
+    instead: bool = False
+    about: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HalfOpen:
+    """Nothing is read or sent any more, but the socket stays open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Any event, as it is: also what no real server would send."""
+
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """At the `nth` event of this type (sent or received, over all connections), do that."""
+
+    at: str
+    do: Abort | Close | Error | HalfOpen | Say
+    nth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event of the log: when (loop's clock), from whom, on which connection."""
+
+    at_s: float
+    by: str
+    connection: int
+    event: Event
+
+    @property
+    def type(self) -> str:
+        return str(self.event["type"])
+
+
+def speech(samples: int, level: int = 3000) -> bytes:
+    """A square tone at 200 Hz: easy to know again, and never zero."""
+    half = RATE_HZ // 400
+    wave = (level.to_bytes(2, "little", signed=True) * half) + (
+        (-level).to_bytes(2, "little", signed=True) * half
+    )
+    return (wave * (samples // (2 * half) + 1))[: 2 * samples]
+
+
+@dataclass
+class RealtimeServer:
+    """`async with RealtimeServer(...) as server`: listens on `server.url`.
+
+    `answers` are given in order, the last one again and again. `refuse` answers the first
+    connections with these HTTP statuses (None: accept). `cap_s` ends each session after
+    that time, as the real one does after 60 minutes. `transcript_after_s` delays the
+    server's own transcripts, for clients that ask for them.
+    """
+
+    answers: list[Answer] = field(default_factory=lambda: [Answer()])
+    faults: list[Fault] = field(default_factory=list)
+    refuse: list[int | None] = field(default_factory=list)
+    key: str | None = None
+    cap_s: float | None = None
+    transcript_after_s: float = 0.0
+    cancels: bool = True
+
+    def __post_init__(self) -> None:
+        self.log: list[Entry] = []
+        self.connections: list[Connection] = []
+        self.requests: list[Request] = []
+        self.prompts: list[list[str]] = []
+        self.given = 0
+        self._counts: dict[tuple[str, str], int] = {}
+        self._changed = asyncio.Event()
+        self._server: Server | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"ws://127.0.0.1:{self.port}/v1/realtime"
+
+    async def __aenter__(self) -> RealtimeServer:
+        self._server = await serve(
+            self._serve,
+            "127.0.0.1",
+            self.port,
+            process_request=self._admit,
+            max_size=None,
+            ping_interval=None,
+            close_timeout=0.1,
+        )
+        self.port = next(iter(self._server.sockets)).getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Gone: new connections are refused, old ones dropped."""
+        if self._server is None:
+            return
+        server, self._server = self._server, None
+        for connection in self.connections:
+            connection.abort()
+        server.close()
+        await server.wait_closed()
+
+    async def restart(self) -> None:
+        await self.__aenter__()
+
+    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
+        self.requests.append(request)
+        status = self.refuse.pop(0) if self.refuse else None
+        if self.key is not None and request.headers.get("Authorization") != f"Bearer {self.key}":
+            status = 401
+        if status is None:
+            return None
+        code = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
+        body = {"error": {"code": code.get(status), "message": "refused", "type": "error"}}
+        return connection.respond(HTTPStatus(status), json.dumps(body))
+
+    async def _serve(self, socket: ServerConnection) -> None:
+        connection = Connection(self, socket, len(self.connections))
+        self.connections.append(connection)
+        with contextlib.suppress(ConnectionClosed):
+            await connection.run()
+
+    # The log --------------------------------------------------------------------------
+
+    def note(self, by: str, connection: int, event: Event) -> list[Fault]:
+        """Log an event, wake who waits for it, and tell which faults it sets off."""
+        at_s = asyncio.get_running_loop().time()
+        self.log.append(Entry(at_s, by, connection, event))
+        kind = str(event["type"])
+        count = self._counts[by, kind] = self._counts.get((by, kind), 0) + 1
+        self._changed.set()
+        return [fault for fault in self.faults if fault.at == kind and fault.nth == count]
+
+    def received(self, *kinds: str, connection: int | None = None) -> list[Event]:
+        return self._entries("client", kinds, connection)
+
+    def sent(self, *kinds: str, connection: int | None = None) -> list[Event]:
+        return self._entries("server", kinds, connection)
+
+    def _entries(self, by: str, kinds: Iterable[str], connection: int | None) -> list[Event]:
+        wanted = tuple(kinds)
+        return [
+            entry.event
+            for entry in self.log
+            if entry.by == by
+            and (not wanted or entry.type in wanted)
+            and (connection is None or entry.connection == connection)
+        ]
+
+    async def until(self, true: Callable[[], object]) -> None:
+        """Wait until something about the log is true."""
+        while not true():
+            self._changed.clear()
+            await self._changed.wait()
+
+    def next_answer(self) -> Answer:
+        answer = self.answers[min(self.given, len(self.answers) - 1)]
+        self.given += 1
+        return answer
+
+    def cached_tokens(self, prompt: list[str]) -> int:
+        """By the longest beginning that an earlier prompt shares, as the real one counts."""
+        longest = max((_shared(prompt, earlier) for earlier in self.prompts), default=0)
+        self.prompts.append(prompt)
+        if longest < CACHE_MIN_TOKENS:
+            return 0
+        return longest // CACHE_STEP_TOKENS * CACHE_STEP_TOKENS
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    for count, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return count
+    return min(len(one), len(other))
+
+
+def _tokens(text: str) -> list[str]:
+    return [text[at : at + 4] for at in range(0, len(text), 4)]
+
+
+class Connection:
+    """One session. Ids count within it, with the connection's number in front."""
+
+    def __init__(self, server: RealtimeServer, socket: ServerConnection, number: int) -> None:
+        self._server = server
+        self._socket = socket
+        self._number = number
+        self._ids = itertools.count(1)
+        self._half_open = False
+        self._buffer_bytes = 0
+        self._response: asyncio.Task[None] | None = None
+        self._response_id = ""
+        self._current_output: list[Event] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.turns_bytes: list[int] = []
+        self.audio = b""
+        self.items: list[Event] = []
+        self.session: Event = {
+            "type": "realtime",
+            "object": "realtime.session",
+            "id": self._id("sess"),
+            "model": "gpt-realtime-2.1",
+            "output_modalities": ["audio"],
+            "instructions": "",
+            "tools": [],
+            "tool_choice": "auto",
+            "max_output_tokens": "inf",
+            "audio": {
+                "input": {
+                    "format": {"type": "audio/pcm", "rate": RATE_HZ},
+                    "transcription": None,
+                    "noise_reduction": None,
+                    "turn_detection": {"type": "server_vad", "silence_duration_ms": 500},
+                },
+                "output": {
+                    "format": {"type": "audio/pcm", "rate": RATE_HZ},
+                    "voice": "alloy",
+                    "speed": 1.0,
+                },
+            },
+        }
+
+    def _id(self, kind: str) -> str:
+        return f"{kind}_{self._number}_{next(self._ids)}"
+
+    def abort(self) -> None:
+        self._socket.transport.abort()
+
+    async def run(self) -> None:
+        try:
+            await self._send("session.created", session=self.session)
+            if self._server.cap_s is not None:
+                self._start(self._expire(self._server.cap_s))
+            async for raw in self._socket:
+                event = json.loads(raw)
+                faults = self._server.note("client", self._number, event)
+                handled = True
+                for fault in faults:
+                    handled = await self._fault(fault, event) and handled
+                if handled:
+                    await self._handle(event)
+        finally:
+            for task in (*self._tasks, *([self._response] if self._response else [])):
+                task.cancel()
+
+    def _start(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _expire(self, after_s: float) -> None:
+        await asyncio.sleep(after_s)
+        await self._error("session_expired", "Your session hit the maximum duration.")
+        await self._socket.close(1001, "session_expired")
+
+    async def _send(self, kind: str, **fields: Any) -> None:
+        if self._half_open:
+            await asyncio.Event().wait()
+        event = {"type": kind, "event_id": self._id("event"), **fields}
+        with contextlib.suppress(ConnectionClosed):
+            await self._socket.send(json.dumps(event))
+        for fault in self._server.note("server", self._number, event):
+            await self._fault(fault, event)
+
+    async def _fault(self, fault: Fault, event: Event) -> bool:
+        """Do it, and tell whether the event that set it off is still handled."""
+        match fault.do:
+            case Abort():
+                self.abort()
+                return False
+            case Close(code, reason):
+                await self._socket.close(code, reason)
+                return False
+            case HalfOpen():
+                self._half_open = True
+                self._socket.transport.pause_reading()
+                return False
+            case Error():
+                error = fault.do
+                about = event.get("event_id") if error.about else None
+                await self._error(error.code, error.message, kind=error.kind, event_id=about)
+                return not error.instead
+            case Say(raw):
+                await self._socket.send(raw)
+                return True
+
+    async def _error(
+        self,
+        code: str,
+        message: str,
+        *,
+        kind: str = "invalid_request_error",
+        event_id: str | None = None,
+    ) -> None:
+        await self._send(
+            "error",
+            error={
+                "type": kind,
+                "code": code,
+                "message": message,
+                "param": None,
+                "event_id": event_id,
+            },
+        )
+
+    # What the client asks --------------------------------------------------------------
+
+    async def _handle(self, event: Event) -> None:
+        match event["type"]:
+            case "session.update":
+                await self._update(event)
+            case "input_audio_buffer.append":
+                sound = base64.b64decode(event["audio"])
+                self._buffer_bytes += len(sound)
+                self.audio += sound
+            case "input_audio_buffer.clear":
+                self._buffer_bytes = 0
+                await self._send("input_audio_buffer.cleared")
+            case "input_audio_buffer.commit":
+                await self._commit(event)
+            case "conversation.item.create":
+                await self._add({"status": "completed", "object": "realtime.item", **event["item"]})
+            case "conversation.item.truncate":
+                await self._truncate(event)
+            case "conversation.item.delete":
+                await self._delete(event)
+            case "response.create":
+                await self._respond(event)
+            case "response.cancel":
+                await self._cancel(event)
+            case other:
+                await self._error("invalid_value", f"Unknown event {other}.")
+
+    async def _update(self, event: Event) -> None:
+        new = event["session"]
+        detection = new.get("audio", {}).get("input", {}).get("turn_detection", "kept")
+        if detection not in (None, "kept"):
+            await self._error(
+                "invalid_value", "This server takes no turns itself.", event_id=event["event_id"]
+            )
+            return
+        for side, given in new.get("audio", {}).items():
+            self.session["audio"][side].update(given)
+        self.session.update({name: value for name, value in new.items() if name != "audio"})
+        await self._send("session.updated", session=self.session)
+
+    async def _commit(self, event: Event) -> None:
+        length_ms = self._buffer_bytes * 1000 // (2 * RATE_HZ)
+        if length_ms < MIN_COMMIT_MS:
+            await self._error(
+                "input_audio_buffer_commit_empty",
+                f"Expected at least {MIN_COMMIT_MS}ms of audio, got {length_ms}ms.",
+                event_id=event["event_id"],
+            )
+            return
+        self.turns_bytes.append(self._buffer_bytes)
+        self._buffer_bytes = 0
+        item = {
+            "id": self._id("item"),
+            "object": "realtime.item",
+            "type": "message",
+            "status": "completed",
+            "role": "user",
+            "content": [{"type": "input_audio", "audio": None, "transcript": None}],
+        }
+        await self._send(
+            "input_audio_buffer.committed", item_id=item["id"], previous_item_id=self._last()
+        )
+        await self._add({**item, "_audio_ms": length_ms})
+        if self.session["audio"]["input"].get("transcription"):
+            self._start(self._transcribe(str(item["id"])))
+
+    async def _transcribe(self, item: str) -> None:
+        await asyncio.sleep(self._server.transcript_after_s)
+        await self._send(
+            "conversation.item.input_audio_transcription.completed",
+            item_id=item,
+            content_index=0,
+            transcript="what the server understood",
+        )
+
+    def _last(self) -> str | None:
+        return self.items[-1]["id"] if self.items else None
+
+    async def _add(self, item: Event) -> None:
+        shown = {name: value for name, value in item.items() if not name.startswith("_")}
+        previous = self._last()
+        self.items.append(item)
+        await self._send("conversation.item.added", previous_item_id=previous, item=shown)
+        await self._send("conversation.item.done", previous_item_id=previous, item=shown)
+
+    def _find(self, item: str) -> Event | None:
+        return next((known for known in self.items if known["id"] == item), None)
+
+    async def _truncate(self, event: Event) -> None:
+        item = self._find(event["item_id"])
+        if item is None or item["role"] != "assistant":
+            await self._error(
+                "item_truncate_invalid_item_id", "No such item.", event_id=event["event_id"]
+            )
+            return
+        if event["audio_end_ms"] > item["_audio_ms"]:
+            await self._error(
+                "item_truncate_invalid_audio_end_ms",
+                f"Audio is only {item['_audio_ms']}ms long.",
+                event_id=event["event_id"],
+            )
+            return
+        item["_audio_ms"] = event["audio_end_ms"]
+        item["_truncated"] = True
+        await self._send(
+            "conversation.item.truncated",
+            item_id=event["item_id"],
+            content_index=event["content_index"],
+            audio_end_ms=event["audio_end_ms"],
+        )
+
+    async def _delete(self, event: Event) -> None:
+        item = self._find(event["item_id"])
+        if item is None:
+            await self._error(
+                "item_delete_invalid_item_id", "No such item.", event_id=event["event_id"]
+            )
+            return
+        self.items.remove(item)
+        await self._send("conversation.item.deleted", item_id=event["item_id"])
+
+    # Answers ----------------------------------------------------------------------------
+
+    def _active(self) -> bool:
+        return self._response is not None and not self._response.done()
+
+    async def _respond(self, event: Event) -> None:
+        if self._active():
+            await self._error(
+                "conversation_already_has_active_response",
+                f"Conversation already has an active response in progress: {self._response_id}.",
+                event_id=event["event_id"],
+            )
+            return
+        self._response_id = self._id("resp")
+        self._current_output = []
+        self._response = asyncio.create_task(self._answer(self._server.next_answer()))
+
+    async def _cancel(self, event: Event) -> None:
+        if not self._active():
+            await self._error(
+                "response_cancel_not_active",
+                "Cancellation failed: no active response found.",
+                event_id=event["event_id"],
+            )
+            return
+        if not self._server.cancels:
+            return
+        assert self._response is not None
+        self._response.cancel()
+        for item in self._current_output:
+            item["status"] = "incomplete"
+        details = {"type": "cancelled", "reason": "client_cancelled"}
+        await self._done("cancelled", details)
+
+    async def _done(self, status: str, details: Event | None) -> None:
+        prompt = self._prompt()
+        input_tokens = len(prompt)
+        cached = self._server.cached_tokens(prompt)
+        output_tokens = sum(len(_tokens(_words(item))) for item in self._current_output)
+        await self._send(
+            "response.done",
+            response={
+                "id": self._response_id,
+                "object": "realtime.response",
+                "status": status,
+                "status_details": details,
+                "output": [_shown(item) for item in self._current_output],
+                "output_modalities": ["audio"],
+                "usage": {
+                    "total_tokens": input_tokens + output_tokens,
+                    "input_tokens": input_tokens,
+                    "output_tokens": output_tokens,
+                    "input_token_details": {
+                        "cached_tokens": cached,
+                        "text_tokens": input_tokens,
+                        "audio_tokens": 0,
+                        "cached_tokens_details": {"text_tokens": cached, "audio_tokens": 0},
+                    },
+                    "output_token_details": {"text_tokens": output_tokens, "audio_tokens": 0},
+                },
+            },
+        )
+
+    def _prompt(self) -> list[str]:
+        """Tools, then instructions, then items: the order in which the real one caches."""
+        prompt = _tokens(json.dumps(self.session["tools"]))
+        prompt += _tokens(self.session["instructions"])
+        for item in self.items:
+            if item in self._current_output:
+                continue
+            if "_audio_ms" in item:
+                prompt += [f"{item['id']}:{at}" for at in range(0, item["_audio_ms"], 100)]
+            prompt += _tokens(_words(item))
+        return prompt
+
+    async def _answer(self, answer: Answer) -> None:
+        if answer.silent:
+            await asyncio.Event().wait()
+        await self._send(
+            "response.created",
+            response={
+                "id": self._response_id,
+                "object": "realtime.response",
+                "status": "in_progress",
+                "status_details": None,
+                "output": [],
+                "usage": None,
+            },
+        )
+        chunks = max(1, answer.audio_ms // answer.chunk_ms) if answer.audio_ms else 0
+        stop = chunks if answer.until_chunk is None else answer.until_chunk
+        words = answer.text.split()
+        told = 0
+        per_item = -(-chunks // answer.items) if chunks else 1
+        for number in range(min(stop, chunks)):
+            if number % per_item == 0:
+                if self._current_output:
+                    await self._end_item()
+                await self._begin_item()
+            due = len(words) * min(chunks, number + 1 + answer.lead) // chunks
+            for word in words[told:due]:
+                await self._tell("transcript", word if told == 0 else f" {word}")
+                told += 1
+            await self._tell("audio", speech(answer.chunk_ms * RATE_HZ // 1000))
+            if answer.speed is not None:
+                await asyncio.sleep(answer.chunk_ms / 1000 / answer.speed)
+        if self._current_output:
+            await self._end_item()
+        details = None
+        if answer.status != "completed":
+            error = {"type": "server_error", "code": answer.code, "message": "scripted"}
+            details = {"type": answer.status, "error": error}
+        await self._done(answer.status, details)
+
+    def _where(self) -> Event:
+        return {
+            "response_id": self._response_id,
+            "item_id": self._current_output[-1]["id"],
+            "output_index": len(self._current_output) - 1,
+            "content_index": 0,
+        }
+
+    async def _begin_item(self) -> None:
+        item: Event = {
+            "id": self._id("item"),
+            "object": "realtime.item",
+            "type": "message",
+            "status": "in_progress",
+            "role": "assistant",
+            "content": [],
+            "_audio_ms": 0,
+            "_words": "",
+        }
+        previous = self._last()
+        self._current_output.append(item)
+        self.items.append(item)
+        where = self._where()
+        await self._send(
+            "response.output_item.added",
+            response_id=self._response_id,
+            output_index=where["output_index"],
+            item=_shown(item),
+        )
+        await self._send("conversation.item.added", previous_item_id=previous, item=_shown(item))
+        await self._send(
+            "response.content_part.added", **where, part={"type": "audio", "transcript": ""}
+        )
+
+    async def _tell(self, what: str, said: str | bytes) -> None:
+        item, where = self._current_output[-1], self._where()
+        if isinstance(said, str):
+            item["_words"] += said
+            await self._send("response.output_audio_transcript.delta", **where, delta=said)
+            return
+        item["_audio_ms"] += len(said) * 1000 // (2 * RATE_HZ)
+        delta = base64.b64encode(said).decode()
+        await self._send("response.output_audio.delta", **where, delta=delta)
+
+    async def _end_item(self) -> None:
+        item, where = self._current_output[-1], self._where()
+        item["status"] = "completed"
+        item["content"] = [{"type": "output_audio", "transcript": item["_words"]}]
+        await self._send("response.output_audio.done", **where)
+        await self._send(
+            "response.output_audio_transcript.done", **where, transcript=item["_words"]
+        )
+        await self._send(
+            "response.content_part.done",
+            **where,
+            part={"type": "audio", "transcript": item["_words"]},
+        )
+        await self._send("conversation.item.done", previous_item_id=None, item=_shown(item))
+        await self._send(
+            "response.output_item.done",
+            response_id=self._response_id,
+            output_index=where["output_index"],
+            item=_shown(item),
+        )
+
+
+def _shown(item: Event) -> Event:
+    return {name: value for name, value in item.items() if not name.startswith("_")}
+
+
+def _words(item: Event) -> str:
+    if "_words" in item:
+        return str(item["_words"])
+    parts = item.get("content") or []
+    return "".join(part.get("text") or "" for part in parts)
