@@ -1,0 +1,125 @@
+"""A conversation with a language model, without ears or voice: the chat, and half of a call."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
+from datetime import datetime
+
+from memory.records import Prefix, Turn
+from voice.engines.answer_text import AnswerText
+from voice.engines.history import ANSWER_TOKENS, History, room_chars
+from voice.engines.language_model import ContextExceeded, LanguageModel, Usage
+from voice.errors import EngineUnavailable
+
+log = logging.getLogger(__name__)
+
+CHAT_TOKENS = ANSWER_TOKENS
+
+
+class Dialogue:
+    """History and model together. `now` and `news` as in `Opening`."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        *,
+        prefix: Prefix,
+        now: Callable[[], datetime],
+        news: Callable[[], Awaitable[str | None]],
+        earlier: Iterable[Turn] = (),
+    ) -> None:
+        self._model = model
+        self._prefix = prefix
+        self._now = now
+        self._news = news
+        room = room_chars(model.context_tokens, prefix.text)
+        self.history = History(prefix.text, room_chars=room, earlier=earlier)
+        self._refreshing = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Load the model; raises EngineUnavailable or WorkerFailed."""
+        await self._model.prepare(self._prefix.text)
+
+    async def refresh(self) -> None:
+        """Before a turn: make room, tell the time and what changed in the notebooks."""
+        async with self._refreshing:
+            news = await self._news()
+            if self.history.shorten():
+                log.info("the conversation was shortened to fit the model")
+            self.history.tell_time(self._now())
+            if news:
+                self.history.tell_news(news)
+
+    async def prefill(self, partial: str = "") -> None:
+        await self._model.prefill(self.history.messages(), partial)
+
+    async def answer(self, said: str, *, max_tokens: int) -> AsyncGenerator[str | Usage, None]:
+        """The model's pieces for words that are not in the history yet, cleaned."""
+        text = AnswerText()
+        async with aclosing(self._pieces(said, max_tokens)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    yield piece
+                    continue
+                clean = text.feed(piece)
+                if clean:
+                    yield clean
+                if text.over:
+                    break
+        rest = text.end()
+        if rest:
+            yield rest
+
+    async def _pieces(self, said: str, max_tokens: int) -> AsyncGenerator[str | Usage, None]:
+        for shortened in (False, True):
+            try:
+                answer = self._model.answer(self.history.messages(said), max_tokens=max_tokens)
+                async with aclosing(answer) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except ContextExceeded as fault:
+                if shortened:
+                    raise EngineUnavailable(
+                        f"That text is too long for {self._model.name}: it holds about "
+                        f"{self._model.context_tokens * 3 // 4:,} words in all. Give it in parts."
+                    ) from fault
+                self.history.shorten(at_once=True)
+
+    async def reply(self, said: str) -> AsyncGenerator[str, None]:
+        """One turn of a chat: the answer's pieces. Closing it early keeps what was given.
+
+        Raises EngineUnavailable or WorkerFailed; the conversation can go on after either.
+        """
+        await self.refresh()
+        number, given = None, ""
+        async with aclosing(self.answer(said, max_tokens=CHAT_TOKENS)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    log_usage(piece, self._prefix.sha256)
+                    continue
+                if number is None:
+                    number = self.history.said(said)
+                given += piece
+                self.history.answered(number, given)
+                yield piece
+        if number is None:
+            raise EngineUnavailable(f"{self._model.name} gave an empty answer. Ask again.")
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def log_usage(usage: Usage, prefix_sha256: str) -> None:
+    """Counts of a whole answer, for the log (V7)."""
+    if usage.output_tokens is not None:
+        log.info(
+            "answer: prompt %s, cached %s, output %s tokens, prefix %.12s",
+            usage.prompt_tokens,
+            usage.cached_tokens,
+            usage.output_tokens,
+            prefix_sha256,
+        )

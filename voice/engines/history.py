@@ -1,0 +1,153 @@
+"""What the language model is told: the prefix, then the conversation as it was heard.
+
+Everything only ever grows at its end, so that a server which remembers the beginning
+reads just what is new. Two things break that: an answer that was interrupted is cut to
+what was heard, and a conversation that outgrows the model loses its older part at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from memory.records import Turn
+from voice.engines.language_model import Message
+
+CUT = " … [interrupted]"
+"""Behind an answer that was not heard to its end."""
+
+TIME_EVERY = timedelta(minutes=10)
+CHARS_PER_TOKEN = 2.5
+"""On the safe side for English, German and Spanish (3 to 4.5 there)."""
+ANSWER_TOKENS = 512
+KEPT_WHEN_SHORTENED = 0.4
+_LEAST_ROOM_CHARS = 600
+_CHARS_AROUND = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """`given` is what of an answer went to the output, `open` until `heard` settles it."""
+
+    kind: Literal["time", "news", "user", "answer"]
+    text: str
+    number: int = 0
+    given: str = ""
+    open: bool = False
+
+    @property
+    def message(self) -> Message:
+        match self.kind:
+            case "user":
+                return Message("user", self.text)
+            case "answer":
+                return Message("assistant", self.text)
+            case "time" | "news":
+                return Message("system", self.text)
+
+    @property
+    def chars(self) -> int:
+        return len(self.text) + _CHARS_AROUND if self.text else 0
+
+
+def room_chars(context_tokens: int, prefix: str) -> int:
+    """How long the conversation may get before it is shortened."""
+    tokens = context_tokens - ANSWER_TOKENS - len(prefix) / CHARS_PER_TOKEN
+    return max(_LEAST_ROOM_CHARS, int(tokens * CHARS_PER_TOKEN))
+
+
+def time_text(now: datetime) -> str:
+    return f"It is {now:%A}, {now.day} {now:%B %Y}, {now:%H:%M}."
+
+
+class History:
+    """Pure state of one conversation. The prefix is never touched."""
+
+    def __init__(self, prefix: str, *, room_chars: int, earlier: Iterable[Turn] = ()) -> None:
+        self._prefix = Message("system", prefix)
+        self._room_chars = room_chars
+        self._entries = [_earlier(turn) for turn in earlier]
+        self._told_time_at: datetime | None = None
+        self._numbers = itertools.count(1)
+
+    def messages(self, said: str | None = None) -> list[Message]:
+        """The request. `said` is a user's turn that is not in the history (yet)."""
+        entries = [entry.message for entry in self._entries if entry.text]
+        last = [] if said is None else [Message("user", said)]
+        return [self._prefix, *entries, *last]
+
+    def tell_time(self, now: datetime) -> None:
+        """Tell the wall clock, unless that was done in the last ten minutes."""
+        told = self._told_time_at
+        if told is None or not told <= now < told + TIME_EVERY:
+            self._told_time_at = now
+            self._entries.append(_Entry("time", time_text(now)))
+
+    def tell_news(self, text: str) -> None:
+        self._entries.append(_Entry("news", text))
+
+    def said(self, text: str) -> int:
+        """The user's turn is over and is going to be answered; returns the answer's number."""
+        number = next(self._numbers)
+        self._entries.append(_Entry("user", text))
+        self._entries.append(_Entry("answer", "", number=number, open=True))
+        return number
+
+    def answered(self, number: int, text: str) -> None:
+        """So much of an answer went to the output: taken as heard until `heard` knows better."""
+        self._entries = [
+            replace(e, text=text, given=text) if e.open and e.number == number else e
+            for e in self._entries
+        ]
+
+    def interrupted(self) -> None:
+        """Of the open answers nothing more will be played; `heard` tells what was."""
+        self._entries = [replace(e, text="") if e.open else e for e in self._entries]
+
+    def heard(self, turn: Turn) -> None:
+        """An answer as the transcript keeps it. Users' turns are here already, by `said`."""
+        if turn.speaker != "assistant":
+            return
+        places = [i for i, entry in enumerate(self._entries) if entry.open and entry.given]
+        words = turn.text.split()
+        fitting = [i for i in places if self._entries[i].given.split()[: len(words)] == words]
+        if not places:
+            return
+        place = (fitting or places[-1:])[0]
+        entry = self._entries[place]
+        text = turn.text + CUT if turn.interrupted else entry.given
+        self._entries[place] = replace(entry, text=text, open=False)
+        # What was given before this one and not heard by now was never heard.
+        self._entries[:place] = [
+            replace(e, text="", open=False) if e.open else e for e in self._entries[:place]
+        ]
+
+    def shorten(self, *, at_once: bool = False) -> bool:
+        """Drop the older part when there is no room left, or `at_once`; True if it was done.
+
+        News stays: the prefix is older than it. The time is told anew.
+        """
+        chars = sum(entry.chars for entry in self._entries)
+        if chars <= self._room_chars and not at_once:
+            return False
+        wanted = min(self._room_chars, chars) * KEPT_WHEN_SHORTENED
+        first = len(self._entries)
+        while first > 0 and self._entries[first - 1].chars <= wanted:
+            first -= 1
+            wanted -= self._entries[first].chars
+        while first < len(self._entries) and self._entries[first].kind == "answer":
+            first += 1  # an answer without its question
+        news = [entry for entry in self._entries[:first] if entry.kind == "news"]
+        rest = [entry for entry in self._entries[first:] if entry.kind != "time"]
+        self._entries = [*news, *rest]
+        self._told_time_at = None
+        return True
+
+
+def _earlier(turn: Turn) -> _Entry:
+    if turn.speaker == "user":
+        return _Entry("user", turn.text)
+    return _Entry("answer", turn.text + CUT if turn.interrupted else turn.text)
