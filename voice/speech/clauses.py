@@ -21,11 +21,14 @@ _LONGEST_LINK_CHARS = 300
 
 _TOKEN = re.compile(r"(\S+)(\s+)")
 _CLOSERS = "\"'”’“»«)]}*_`"
+_BOUND_TO_THE_LEFT = "-–—/&+="
+_UNIT_SIGNS = re.compile(r"[€$£%°]$")
 _SENTENCE_END = re.compile(r"[.!?…]+$")
 _CLAUSE_END = re.compile(r"[,;:]$")
 _DASH = re.compile(r"[-–—]+$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+$")
 _LIST_NUMBER = re.compile(r"\d{1,3}[.)]$")
+_OPEN_LINK = re.compile(r"\[[^\]\n]*$|\[[^\]\n]*\]\([^)\n]*$")
 _ENDS_WITH_NUMBER = re.compile(r"\d[.%]?$")
 
 
@@ -33,12 +36,15 @@ _ENDS_WITH_NUMBER = re.compile(r"\d[.%]?$")
 class Abbreviations:
     """What a full stop doesn't end, in lower case and with its stops: `{"dr.", "bspw."}`.
 
-    `closing` are those that end a sentence when a capital letter follows ("etc."), and
-    `ordinals` says that a number with a full stop is an ordinal, as in German.
+    `closing` are those that end a sentence when a capital letter follows ("etc."),
+    `numbering` those that are one only in front of a number ("No. 3"). A month keeps the
+    day behind it. `ordinals` says that a number with a full stop is one, as in German.
     """
 
     open: frozenset[str]
     closing: frozenset[str]
+    numbering: frozenset[str] = frozenset()
+    months: frozenset[str] = frozenset()
     ordinals: bool = False
 
 
@@ -90,7 +96,7 @@ class Clauses:
         before = ""
         for token, space, end in _tokens(self._pending):
             words += any(c.isalnum() for c in token)
-            if words and not self._inside_link(end):
+            if words and not _inside_link(self._pending[:end]):
                 following = self._pending[end : end + 1]
                 ends = self._ends(token, space, before, following, line_start)
                 if ends == "sentence":
@@ -103,11 +109,6 @@ class Clauses:
             before = token
         return None
 
-    def _inside_link(self, end: int) -> bool:
-        text = self._pending[:end]
-        opened = text.rfind("[")
-        return opened > text.rfind("]") and end - opened < _LONGEST_LINK_CHARS
-
     def _ends(self, token: str, space: str, before: str, following: str, line_start: bool) -> str:
         """What ends behind this token: "sentence", "clause", "word" or "" (it goes with the next)."""
         if "\n" in space:
@@ -118,27 +119,42 @@ class Clauses:
         bare = token.rstrip(_CLOSERS)
         word = bare.lstrip("\"'“„‚‘»«([{*_`¿¡").lower()
         if not any(c.isalnum() for c in bare) and not _SENTENCE_END.search(bare):
-            return ""
+            counted = _UNIT_SIGNS.match(bare) and _ENDS_WITH_NUMBER.search(before)
+            return "word" if counted else ""
         if _INITIALS.match(word) or word in self.abbreviations.open:
+            return ""
+        if word in self.abbreviations.numbering and (not following or following.isdigit()):
             return ""
         if word in self.abbreviations.closing:
             if not following:
                 return ""  # the next letter decides
-            return "sentence" if following.isupper() else ""
+            return "sentence" if following.isupper() or following in "¿¡" else ""
         if _LIST_NUMBER.match(word) and (line_start or self.abbreviations.ordinals):
             return ""
         if _SENTENCE_END.search(bare):
             # "Hm … so" goes on, "Well… So" doesn't; either is a place to breathe.
             return "sentence" if following == "" or not following.islower() else "clause"
+        before_number = not following or following.isdigit()  # what comes next isn't known yet
         if _CLAUSE_END.search(bare):
-            return "clause"
-        return "" if _ENDS_WITH_NUMBER.search(bare) else "word"
+            return "" if before_number and _ENDS_WITH_NUMBER.search(bare[:-1]) else "clause"
+        # "am 4. Dezember" needs its "am": the ordinal's ending depends on it.
+        with_number = before_number and (
+            not following or self.abbreviations.ordinals or word in self.abbreviations.months
+        )
+        bound = with_number or following in _BOUND_TO_THE_LEFT or _ENDS_WITH_NUMBER.search(bare)
+        return "" if bound else "word"
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
     """Whole tokens with the space behind them, and where that ends."""
     for match in _TOKEN.finditer(text):
         yield match[1], match[2], match.end()
+
+
+def _inside_link(text: str) -> bool:
+    """Whether a link that begins in this text is still open at its end."""
+    opened = _OPEN_LINK.search(text)
+    return opened is not None and len(text) - opened.start() < _LONGEST_LINK_CHARS
 
 
 def sentences(text: str, abbreviations: Abbreviations) -> list[str]:
@@ -158,7 +174,7 @@ def _whole(text: str, abbreviations: Abbreviations, kinds: tuple[str, ...]) -> l
         words += any(c.isalnum() for c in token)
         kind = reader._ends(token, space, before, text[end : end + 1], line_start)
         long_enough = kind == "sentence" or words >= SHORT_WORDS
-        if words and kind in kinds and long_enough and not reader._inside_link(end):
+        if words and kind in kinds and long_enough and not _inside_link(text[begin:end]):
             parts.append(text[begin:end])
             begin, words = end, 0
         line_start = "\n" in space

@@ -57,6 +57,10 @@ class Speech:
         self._utterances = itertools.count(1)
         self._cancelling: set[asyncio.Task[None]] = set()
 
+    @property
+    def pid(self) -> int | None:
+        return self._worker.pid
+
     async def warm(self, languages: Iterable[Language]) -> tuple[str, ...]:
         wanted = list(dict.fromkeys(languages))
         told, _ = await self._worker.call("warm", {"languages": wanted})

@@ -7,6 +7,7 @@ of a link its text is kept, of an address all but the protocol, "www." and the q
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ class Words:
     abbreviations: Abbreviations
     expansions: Mapping[str, str]
     closing_expansions: Mapping[str, str]
-    decimal_mark: str
+    numbering: Mapping[str, str]
     minus: str
     to: str
     hundreds: Mapping[str, str]
@@ -52,6 +53,7 @@ class Words:
 
 def speakable(text: str, words: Words) -> str:
     """One line that a voice can read, or "" when there is nothing to say."""
+    text = text.encode(errors="ignore").decode()  # half a surrogate pair can't be sent on
     text = _without_markdown(text)
     text = _addresses(text, words)
     text = _without_emoji(text)
@@ -83,11 +85,14 @@ _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>\n]*)?/?>")
 _STRONG = re.compile(r"\*\*+|~~+|(?<!\w)__+|__+(?!\w)")
 _STAR = re.compile(r"(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
 _UNDERSCORE = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
-_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|>~-])")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|>~-])")
+_ESCAPES_FROM = 0xF0000  # escaped signs wait in a private plane while Markdown's are taken out
+_SET_ASIDE = re.compile("[\U000f0000-\U000f007f]")
 
 
 def _without_markdown(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\u00ad", "")
+    text = _ESCAPED.sub(lambda m: chr(_ESCAPES_FROM + ord(m[1])), text)
     text = _FENCE.sub("", text)
     text = _TABLE_RULE.sub("", text)
     text = _RULE.sub("", text)
@@ -105,7 +110,7 @@ def _without_markdown(text: str) -> str:
     text = _STRONG.sub("", text)
     text = _STAR.sub("", text)
     text = _UNDERSCORE.sub("", text)
-    return _ESCAPE.sub(r"\1", text)
+    return _SET_ASIDE.sub(lambda m: chr(ord(m[0]) - _ESCAPES_FROM), text)
 
 
 # Addresses ----------------------------------------------------------------------------
@@ -225,8 +230,9 @@ def _times(text: str, words: Words) -> str:
 def _abbreviations(text: str, words: Words) -> str:
     for table, closes in ((words.closing_expansions, True), (words.expansions, False)):
         for short, long in sorted(table.items(), key=lambda item: -len(item[0])):
-            if long:
-                text = _expanded(text, short, long, closes=closes)
+            text = _expanded(text, short, long, closes=closes)
+    for short, long in words.numbering.items():
+        text = re.sub(rf"\b{re.escape(short)}\s?(?=\d)", f"{long} ", text, flags=re.IGNORECASE)
     return text
 
 
@@ -338,8 +344,24 @@ def _signs(text: str, words: Words) -> str:
         if sign in "#§":
             text = re.sub(rf"{re.escape(sign)}\s?(?=\d)", f"{said} ", text)
         elif sign in text:
-            text = re.sub(rf"\s*{re.escape(sign)}\s*", f" {said} ", text)
+            text = re.sub(rf"\s*{re.escape(sign)}\s*", functools.partial(_sign, said), text)
     return text
+
+
+_OPERAND_BEFORE = re.compile(r"(?:[\d)]|\b[^\W\d_])$")
+_OPERAND_BEHIND = re.compile(r"[\d(]|[^\W\d_]\b")
+
+
+def _sign(said: str, match: re.Match[str]) -> str:
+    """ "3 * x" is a product, "Settings > Sound" a path, and any other star or bracket decoration."""
+    sign = match[0].strip()
+    if sign in "*<>" and not (
+        _OPERAND_BEFORE.search(match.string[: match.start()])
+        and _OPERAND_BEHIND.match(match.string, match.end())
+    ):
+        inside = match.start() > 0 and match.end() < len(match.string)
+        return ", " if sign == ">" and inside else " "
+    return f" {said} "
 
 
 def _range(match: re.Match[str], words: Words) -> str:

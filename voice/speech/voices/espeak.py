@@ -1,7 +1,8 @@
 """espeak-ng through ctypes: robotic, and there in 3 ms in any language.
 
 The library is GPL-3.0 and stays in the worker process. It holds one voice for the whole
-process, which is therefore set again for each sentence.
+process, which is therefore set again for each sentence. It also carries some state from one
+sentence to the next: the same text differs by a few samples.
 """
 
 from __future__ import annotations
