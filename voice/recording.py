@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, TypeVar
@@ -19,7 +20,8 @@ from typing import Annotated, Any, BinaryIO, Literal, TypeVar
 import soundfile  # type: ignore[import-untyped]  # it ships no types
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from memory.records import Language, Origin, Speaker, Trigger, Turn
+from memory.records import LANGUAGES, Language, Origin, Speaker, Trigger, Turn
+from voice.audio import decode
 from voice.errors import AudioUnreadable, RecordingInvalid
 from voice.records import (
     CallEnded,
@@ -40,6 +42,8 @@ FORMAT = 1
 RATE_HZ = 16_000
 _GAP_S = 0.5
 _BLOCK_FRAMES = RATE_HZ * 10
+_UNKNOWN_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+_ID_LETTERS = re.compile(r"[^A-Za-z0-9]+")
 _T = TypeVar("_T")
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -256,16 +260,50 @@ class _TurnLine(BaseModel):
 
 
 def read_recording(path: Path) -> RecordedCall | RecordedTranscript:
-    """A recorded call's folder, or a JSON or JSON-lines file of its turns.
+    """A recorded call's folder, a JSON or JSON-lines file of its turns, or a file of sound.
 
-    Raises RecordingInvalid and AudioUnreadable. Reads and decodes the whole recording:
+    Sound alone does not tell when it was spoken, nor in which language: it counts as begun
+    with the year 2026, in English unless the ears hear otherwise, and nobody answers. Raises RecordingInvalid and AudioUnreadable. Reads and decodes the whole recording:
     not for the event loop.
     """
     if path.is_dir():
         return _read_folder(path)
     if not path.exists():
         raise RecordingInvalid(f"There is no recorded call at {path}. Check the path.")
-    return RecordedTranscript(turns=_read_transcript(path))
+    if _holds_text(path):
+        return RecordedTranscript(turns=_read_transcript(path))
+    return _read_sound(path)
+
+
+def _holds_text(path: Path) -> bool:
+    if path.suffix.lower() in (".json", ".jsonl"):
+        return True
+    with path.open("rb") as source:
+        return source.read(256).lstrip()[:1] in (b"{", b"[")
+
+
+def _read_sound(path: Path) -> RecordedCall:
+    nobody = EngineDescription(
+        name="nobody",
+        hears="Whisper, on this machine",
+        thinks="",
+        speaks="",
+        words_go_to="this machine",
+        costs="nothing",
+    )
+    return RecordedCall(
+        conversation=_ID_LETTERS.sub("-", path.stem).strip("-.") or "sound",
+        began_at=_UNKNOWN_BEGIN,
+        language="en",
+        languages=LANGUAGES,
+        engine=nobody,
+        note="",
+        ended=None,
+        microphone=decode(path).astype("<i2").tobytes(),
+        answers=(),
+        typed=(),
+        expected=None,
+    )
 
 
 def _read_folder(folder: Path) -> RecordedCall:
@@ -537,8 +575,11 @@ class Recorder:
             "pieces": [],
         }
 
-    def spoken(self, text: str, samples: int, sample_rate_hz: int) -> None:
+    def spoken(
+        self, text: str, samples: int, sample_rate_hz: int, language: Language | None
+    ) -> None:
         if self._answer is not None:
+            self._answer["language"] = language or self._answer["language"]
             self._answer["pieces"].append(
                 {"text": text, "duration_ms": round(samples * 1000 / sample_rate_hz)}
             )

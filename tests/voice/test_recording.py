@@ -115,12 +115,12 @@ async def test_a_recorded_call_is_read_as_it_was_written(tmp_path: Path) -> None
     writer.microphone(SECOND, BEGAN_S + 1)
     writer.heard(said())
     writer.answer_began(said(), BEGAN_S + 2.3, BEGAN_S + 2.6)
-    writer.spoken("On the twelfth", 24_000, 24_000)
-    writer.spoken("of March.", 12_000, 24_000)
+    writer.spoken("On the twelfth", 24_000, 24_000, "en")
+    writer.spoken("of March.", 12_000, 24_000, "en")
     writer.answer_ended()
     writer.typed("Thanks.", False, BEGAN_S + 5)
     writer.answer_began(None, None, BEGAN_S + 5.5)
-    writer.spoken("Any time.", 6_000, 24_000)
+    writer.spoken("Any time.", 6_000, 24_000, "en")
     writer.heard(NoTurn(reason="noise", began_ms=7000, ended_ms=7300))
     writer.event(StateChanged(state="listening"))
     writer.event(TurnAdded(turn=turn()))
@@ -150,7 +150,7 @@ async def test_a_recorded_call_is_read_as_it_was_written(tmp_path: Path) -> None
             ),
             RecordedAnswer(
                 turn=1,
-                language=None,
+                language="en",
                 delay_ms=500,
                 first_word_ms=None,
                 pieces=(Piece(text="Any time.", duration_ms=250),),
@@ -216,7 +216,7 @@ async def test_an_interrupted_answer_is_kept_whole(tmp_path: Path) -> None:
     for number in range(2):
         writer.heard(said())
         writer.answer_began(said(), None, BEGAN_S + 2.5)
-        writer.spoken(f"Answer {number}", 24_000, 24_000)
+        writer.spoken(f"Answer {number}", 24_000, 24_000, "en")
         writer.answer_ended()
         writer.answer_ended()
     await writer.close()

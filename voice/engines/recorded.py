@@ -1,9 +1,9 @@
-"""The engine of a replay: says again what was said in the recorded call."""
+"""The engine of a replay, and the engine of a call that is recorded."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from pipecat.frames.frames import (
@@ -15,8 +15,8 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from memory.records import Turn
-from voice.engines.protocol import Opening
+from memory.records import Language, Turn
+from voice.engines.protocol import Engine, Opening
 from voice.frames import (
     AnswerBeganFrame,
     AnswerDoneFrame,
@@ -24,8 +24,9 @@ from voice.frames import (
     SpokenFrame,
     TypedFrame,
 )
-from voice.recording import Piece, RecordedAnswer
-from voice.records import EngineDescription, UserSaid
+from voice.recording import Piece, RecordedAnswer, Recorder
+from voice.records import EngineDescription, Heard, UserSaid
+from voice.transports.recording import RecordingProcessor
 
 RATE_HZ = 24_000
 _CHUNK_SAMPLES = RATE_HZ // 50
@@ -37,12 +38,19 @@ class RecordedEngine:
     """Answers the user's n-th turn with the recorded answer to the n-th turn.
 
     The words and their durations are those of the recording; the sound is a quiet tone. A
-    turn without a recorded answer gets none, as in the call itself.
+    turn without a recorded answer gets none, as in the call itself. `watch` is told what
+    the ears heard.
     """
 
-    def __init__(self, answers: Sequence[RecordedAnswer], description: EngineDescription) -> None:
+    def __init__(
+        self,
+        answers: Sequence[RecordedAnswer],
+        description: EngineDescription,
+        watch: Callable[[Heard], None] = lambda _: None,
+    ) -> None:
         self._answers = {answer.turn: answer for answer in answers}
         self._description = description
+        self._watch = watch
 
     @property
     def description(self) -> EngineDescription:
@@ -51,7 +59,7 @@ class RecordedEngine:
     async def open(self, opening: Opening) -> list[FrameProcessor]:
         # A session that follows a failed one goes on counting where that one stopped.
         said = sum(turn.speaker == "user" for turn in opening.earlier)
-        return [_Answerer(self._answers, said)]
+        return [_Answerer(self._answers, said, self._watch)]
 
     def heard(self, turn: Turn) -> None:
         """What was heard changes nothing: the next answer is fixed."""
@@ -60,9 +68,36 @@ class RecordedEngine:
         """Nothing is held."""
 
 
+class RecordingEngine:
+    """Another engine, with what passes behind it written to a recorder (`--record`)."""
+
+    def __init__(self, engine: Engine, recorder: Recorder) -> None:
+        self._engine = engine
+        self._recorder = recorder
+
+    @property
+    def description(self) -> EngineDescription:
+        return self._engine.description
+
+    async def open(self, opening: Opening) -> list[FrameProcessor]:
+        return [*await self._engine.open(opening), RecordingProcessor(self._recorder)]
+
+    def heard(self, turn: Turn) -> None:
+        self._engine.heard(turn)
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+
 class _Answerer(FrameProcessor):
-    def __init__(self, answers: dict[int, RecordedAnswer], user_turns: int) -> None:
+    def __init__(
+        self,
+        answers: dict[int, RecordedAnswer],
+        user_turns: int,
+        watch: Callable[[Heard], None],
+    ) -> None:
         super().__init__()
+        self._watch = watch
         self._answers = answers
         self._user_turns = user_turns
         self._speaking: asyncio.Task[None] | None = None
@@ -72,8 +107,10 @@ class _Answerer(FrameProcessor):
         if isinstance(frame, InterruptionFrame):
             await self._stop()
         await self.push_frame(frame, direction)
-        if isinstance(frame, HeardFrame) and isinstance(frame.event, UserSaid):
-            await self._answer(frame.event, frame.event.decided_s)
+        if isinstance(frame, HeardFrame):
+            self._watch(frame.event)
+            if isinstance(frame.event, UserSaid):
+                await self._answer(frame.event, frame.event.decided_s)
         elif isinstance(frame, TypedFrame):
             await self._answer(None, asyncio.get_running_loop().time())
 
@@ -95,13 +132,15 @@ class _Answerer(FrameProcessor):
         )
         await self.push_frame(TTSStartedFrame())
         for piece in answer.pieces:
-            await self._say(piece)
+            await self._say(piece, answer.language)
         await self.push_frame(TTSStoppedFrame())
         await self.push_frame(AnswerDoneFrame())
 
-    async def _say(self, piece: Piece) -> None:
+    async def _say(self, piece: Piece, language: Language | None) -> None:
         samples = piece.duration_ms * RATE_HZ // 1000
-        await self.push_frame(SpokenFrame(text=piece.text, samples=samples, sample_rate_hz=RATE_HZ))
+        await self.push_frame(
+            SpokenFrame(text=piece.text, samples=samples, sample_rate_hz=RATE_HZ, language=language)
+        )
         times_s = np.arange(samples) / RATE_HZ
         tone = np.sin(2 * np.pi * _TONE_HZ * times_s) * _TONE_LEVEL * 32767
         sound = tone.astype("<i2").tobytes()

@@ -6,7 +6,7 @@ Both keep to the loop's clock, so that a replay costs no time on a virtual one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from pipecat.frames.frames import (
     Frame,
@@ -27,7 +27,7 @@ from voice.frames import (
     SpokenFrame,
     TypedFrame,
 )
-from voice.recording import RATE_HZ, RecordedCall, Recorder
+from voice.recording import RATE_HZ, RecordedCall, RecordedTyped, Recorder
 from voice.records import CallEvent, EndReason
 
 FRAME_MS = 20
@@ -40,20 +40,14 @@ class RecordingTransport:
 
     `gone` resolves to "hang-up" when the recording is over; a recording that ended by
     another rule than the user's goes on with silence for up to ten seconds more, so that
-    the rule itself may end the call. `played` holds the output's samples if asked for.
-    Made inside a running loop.
+    the rule itself may end the call. Typed turns go to the keyboard that
+    is connected, at their positions.
+    `played` holds the output's samples if asked for. Made inside a running loop.
     """
 
-    def __init__(
-        self,
-        call: RecordedCall,
-        *,
-        collect: bool = False,
-        on_event: Callable[[CallEvent], None] | None = None,
-    ) -> None:
+    def __init__(self, call: RecordedCall, *, collect: bool = False) -> None:
         self.gone: asyncio.Future[EndReason] = asyncio.get_running_loop().create_future()
         self.events: list[CallEvent] = []
-        self._on_event = on_event
         params = TransportParams(
             audio_in_enabled=True,
             audio_in_sample_rate=RATE_HZ,
@@ -70,6 +64,10 @@ class RecordingTransport:
     def output(self) -> FrameProcessor:
         return self._output
 
+    def connect_keyboard(self, keyboard: Callable[[RecordedTyped], Awaitable[None]]) -> None:
+        """Where typed turns go; the call takes them as it does from the page."""
+        self._input.keyboard = keyboard
+
     @property
     def played(self) -> bytes:
         """What the output played, 16-bit mono at its own rate, with the silence between."""
@@ -77,8 +75,6 @@ class RecordingTransport:
 
     def publish(self, event: CallEvent) -> None:
         self.events.append(event)
-        if self._on_event is not None:
-            self._on_event(event)
 
 
 class _Input(BaseInputTransport):
@@ -88,6 +84,7 @@ class _Input(BaseInputTransport):
         super().__init__(params)
         self._call = call
         self._gone = gone
+        self.keyboard: Callable[[RecordedTyped], Awaitable[None]] | None = None
         self._feeder: asyncio.Task[None] | None = None
 
     async def start(self, frame: StartFrame) -> None:
@@ -114,8 +111,8 @@ class _Input(BaseInputTransport):
         for end_ms in range(FRAME_MS, length_ms + FRAME_MS, FRAME_MS):
             await asyncio.sleep(began_s + end_ms / 1000 - loop.time())
             while typed and typed[0].at_ms <= end_ms:
-                turn = typed.pop(0)
-                await self.push_frame(TypedFrame(text=turn.text, pasted=turn.pasted))
+                assert self.keyboard is not None, "the recording holds typed turns"
+                await self.keyboard(typed.pop(0))
             if call.microphone:
                 at = (end_ms // FRAME_MS - 1) * _FRAME_BYTES
                 samples = call.microphone[at : at + _FRAME_BYTES]
@@ -187,7 +184,7 @@ class RecordingProcessor(FrameProcessor):
             case AnswerBeganFrame():
                 recorder.answer_began(frame.to, frame.first_token_s, frame.first_audio_s)
             case SpokenFrame():
-                recorder.spoken(frame.text, frame.samples, frame.sample_rate_hz)
+                recorder.spoken(frame.text, frame.samples, frame.sample_rate_hz, frame.language)
             case AnswerDoneFrame() | InterruptionFrame():
                 recorder.answer_ended()
             case _:
