@@ -1,0 +1,407 @@
+"""When somebody begins to speak, pauses, goes on, and is done: decisions over 20 ms frames.
+
+Pure: fed with what the detectors say of each frame and with the answers of the slow models,
+it gives decisions in milliseconds of the microphone's stream. It decides on frames only, so
+the order in which answers arrive between two frames doesn't matter.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Literal
+
+from voice.hearing.wording import Ending
+
+FRAME_MS = 20
+_SILENT_DBFS = -120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSettings:
+    """Times in ms, levels in dB, probabilities 0 to 1."""
+
+    start_probability: float = 0.5
+    stop_probability: float = 0.35
+    start_ms: int = 60
+    """Voice needed within `start_window_ms` before speech is told."""
+    start_window_ms: int = 160
+    preroll_ms: int = 400
+    """Sound before the first voice that belongs to the turn: soft first consonants."""
+    fewest_voiced_ms: int = 100
+    """Less is a click or a cough; no word is shorter."""
+    dip_db: float = 26.0
+    """A frame this far below the loudest voice is low; less in a noisy room."""
+    noisy_dip_db: float = 12.0
+    peak_decay_db: float = 0.05
+    guess_low_ms: int = 80
+    guess_silent_ms: int = 100
+    resume_ms: int = 40
+    stop_ms: int = 240
+    masked_stop_ms: int = 900
+    """No louder than the room was before, whatever the judge of voices says (music, a TV)."""
+    stalled_stop_ms: int = 2400
+    """The words have not changed for this long, though something sounds like a voice."""
+    answers_due_ms: int = 800
+    """A pause this long ends the turn also when the models haven't answered."""
+    ask_again_ms: int = 240
+    barge_in_ms: int = 240
+    barge_in_probability: float = 0.7
+    most_turn_ms: int = 60_000
+    cut_window_ms: int = 15_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameSound:
+    """What the detectors say of 20 ms. `probability` is of a voice, `level_dbfs` the RMS level."""
+
+    gate: bool
+    probability: float
+    level_dbfs: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Began:
+    """`audio_from_ms` is where the turn's audio starts, `began_ms` where its voice does."""
+
+    began_ms: int
+    audio_from_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paused:
+    """The first silence: both slow models are asked about the sound so far."""
+
+    number: int
+    ended_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskAgain:
+    """The pause lasts and the end-of-turn model said no: it may know better with more of it."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lasting:
+    """A voice lasts while Jarvis speaks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Over:
+    """The turn is done. `number` is the pause that became its end; None when no pause was
+    asked about. `worth_words` is False where the voice was too short for any word."""
+
+    ended_ms: int
+    number: int | None
+    worth_words: bool
+    why: Literal["pause", "masked", "stalled", "flushed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A very long turn ends at `at_ms`; the next one begins there, so nothing is lost."""
+
+    at_ms: int
+
+
+Decision = Began | Paused | AskAgain | Resumed | Lasting | Over | Cut
+
+
+def patience_ms(over: float | None, ending: Ending | None, settings: EndpointSettings) -> int:
+    """How long a silence has to be before it ends the turn.
+
+    `over` is the end-of-turn model's probability, `ending` how the transcript ends; None
+    where the answer hasn't come.
+    """
+    if over is None or ending is None:
+        return settings.answers_due_ms
+    if ending == "unfinished" or (ending == "falling" and over < 0.5):
+        return 1700 if over >= 0.5 else 2000
+    if ending == "question":
+        return settings.stop_ms if over >= 0.5 else 600
+    if ending == "loose":
+        return 400 if over >= 0.8 else 700 if over >= 0.5 else 1700
+    if over >= 0.7:
+        return settings.stop_ms
+    return 400 if over >= 0.5 else 900 if over >= 0.2 else 1600
+
+
+@dataclass(slots=True)
+class _Turn:
+    began_ms: int
+    peak_dbfs: float
+    voiced_ms: int = 0
+    probability_sum: float = 0.0
+    last_voice_ms: int = 0
+    low_ms: int = 0
+    silent_ms: int = 0
+    masked_ms: int = 0
+    resuming_ms: int = 0
+    fell_silent: bool = False
+    lasting_ms: int = 0
+    lasting_gap_ms: int = 0
+    told_lasting: bool = False
+    pause: int | None = None
+    asked_again: bool = False
+    over: float | None = None
+    ending: Ending | None = None
+    words_changed_ms: int | None = None
+    levels: deque[float] = field(default_factory=deque)
+
+
+class Endpointer:
+    """One microphone's turns. `frame` is called for each 20 ms, in order."""
+
+    def __init__(self, settings: EndpointSettings | None = None) -> None:
+        self._settings = settings or EndpointSettings()
+        self._position_ms = 0
+        self._turn: _Turn | None = None
+        self._pauses = 0
+        self._recent: deque[FrameSound] = deque(
+            maxlen=self._settings.start_window_ms * 2 // FRAME_MS
+        )
+        self._background_dbfs: float | None = None
+        self._earliest_ms = 0
+
+    @property
+    def position_ms(self) -> int:
+        """The end of the last frame."""
+        return self._position_ms
+
+    @property
+    def turn_open(self) -> bool:
+        return self._turn is not None
+
+    @property
+    def pausing(self) -> bool:
+        return self._turn is not None and self._turn.pause is not None
+
+    @property
+    def voiced_ms(self) -> int:
+        """Of the open turn."""
+        return self._turn.voiced_ms if self._turn else 0
+
+    @property
+    def confidence(self) -> float:
+        """Mean probability of the open turn's voiced frames."""
+        turn = self._turn
+        if turn is None or not turn.voiced_ms:
+            return 0.0
+        return turn.probability_sum / (turn.voiced_ms / FRAME_MS)
+
+    @property
+    def last_voice_ms(self) -> int:
+        """Where the open turn's voice was last heard."""
+        return self._turn.last_voice_ms if self._turn else self._earliest_ms
+
+    def frame(self, sound: FrameSound, *, answering: bool) -> list[Decision]:
+        """What follows from one more frame. `answering`: Jarvis speaks now."""
+        self._position_ms += FRAME_MS
+        self._recent.append(sound)
+        if self._turn is None:
+            return self._outside(sound)
+        return self._inside(self._turn, sound, answering)
+
+    def judged(self, number: int, over: float) -> None:
+        """The end-of-turn model's answer to a pause."""
+        if self._turn is not None and self._turn.pause == number:
+            self._turn.over = over
+
+    def worded(self, number: int, ending: Ending) -> None:
+        """How the transcript of a pause ends."""
+        if self._turn is not None and self._turn.pause == number:
+            self._turn.ending = ending
+
+    def words_came(self, *, changed: bool) -> None:
+        """A transcript of the open turn came, the same as before or another."""
+        turn = self._turn
+        if turn is not None and (changed or turn.words_changed_ms is None):
+            turn.words_changed_ms = self._position_ms
+
+    def flush(self) -> list[Decision]:
+        """The stream ends here: so does an open turn."""
+        if self._turn is None:
+            return []
+        return [self._ended(self._turn, "flushed")]
+
+    def _outside(self, sound: FrameSound) -> list[Decision]:
+        settings = self._settings
+        window = list(self._recent)[-settings.start_window_ms // FRAME_MS :]
+        voiced = [frame for frame in window if frame.probability >= settings.start_probability]
+        if (
+            sound.probability < settings.start_probability
+            or len(voiced) * FRAME_MS < settings.start_ms
+        ):
+            self._hear_background(sound)
+            return []
+        began_ms = self._position_ms - FRAME_MS
+        for frame in reversed(list(self._recent)[:-1]):
+            if frame.probability < settings.stop_probability and not frame.gate:
+                break
+            began_ms -= FRAME_MS
+        began_ms = max(began_ms, self._earliest_ms)
+        turn = _Turn(
+            began_ms=began_ms,
+            peak_dbfs=max(frame.level_dbfs for frame in voiced),
+            voiced_ms=len(voiced) * FRAME_MS,
+            probability_sum=sum(frame.probability for frame in voiced),
+            last_voice_ms=self._position_ms,
+            lasting_ms=FRAME_MS
+            * sum(frame.probability >= settings.barge_in_probability for frame in voiced),
+            levels=deque(
+                (frame.level_dbfs for frame in window),
+                maxlen=settings.cut_window_ms // FRAME_MS,
+            ),
+        )
+        self._turn = turn
+        return [
+            Began(
+                began_ms=began_ms,
+                audio_from_ms=max(began_ms - settings.preroll_ms, self._earliest_ms),
+            )
+        ]
+
+    def _hear_background(self, sound: FrameSound) -> None:
+        """Up quickly, down slowly: what music or a fan reaches between its quiet places."""
+        if self._background_dbfs is None:
+            self._background_dbfs = sound.level_dbfs
+        rise = sound.level_dbfs > self._background_dbfs
+        share = 0.1 if rise else 0.02
+        self._background_dbfs += share * (sound.level_dbfs - self._background_dbfs)
+
+    def _low_below_dbfs(self, turn: _Turn) -> float:
+        settings = self._settings
+        background = _SILENT_DBFS if self._background_dbfs is None else self._background_dbfs
+        in_the_room = min(background + 4.0, turn.peak_dbfs - settings.noisy_dip_db)
+        return max(turn.peak_dbfs - settings.dip_db, in_the_room)
+
+    def _inside(self, turn: _Turn, sound: FrameSound, answering: bool) -> list[Decision]:
+        settings = self._settings
+        turn.levels.append(sound.level_dbfs)
+        low = sound.level_dbfs < self._low_below_dbfs(turn)
+        silent = sound.probability < settings.stop_probability
+        turn.low_ms = turn.low_ms + FRAME_MS if low else 0
+        turn.silent_ms = turn.silent_ms + FRAME_MS if silent else 0
+        quiet_as_the_room = (
+            self._background_dbfs is not None and sound.level_dbfs < self._background_dbfs + 4.0
+        )
+        turn.masked_ms = turn.masked_ms + FRAME_MS if quiet_as_the_room else 0
+        turn.fell_silent = turn.fell_silent or silent
+        if turn.pause is not None:
+            # The judge still says voice for some 100 ms after the last sound, so a low frame is
+            # voice only when the judge had fallen silent before: then somebody goes on softly.
+            voiced = sound.probability >= settings.start_probability and (
+                not low or turn.fell_silent
+            )
+            turn.resuming_ms = turn.resuming_ms + FRAME_MS if voiced else 0
+            voiced = turn.resuming_ms >= settings.resume_ms
+        else:
+            voiced = not silent and not low
+        decisions: list[Decision] = []
+        if voiced:
+            decisions += self._voice(turn, sound)
+        self._count_lasting(turn, sound, voiced)
+        if answering and not turn.told_lasting and turn.lasting_ms >= settings.barge_in_ms:
+            turn.told_lasting = True
+            decisions.append(Lasting())
+        if not voiced:
+            decisions += self._silence(turn, sound)
+        if self._turn is turn and self._stalled(turn):
+            decisions.append(self._ended(turn, "stalled"))
+        if self._turn is turn and self._position_ms - turn.began_ms >= settings.most_turn_ms:
+            decisions.append(self._cut(turn))
+        return decisions
+
+    def _voice(self, turn: _Turn, sound: FrameSound) -> list[Decision]:
+        turn.peak_dbfs = max(turn.peak_dbfs - self._settings.peak_decay_db, sound.level_dbfs)
+        turn.voiced_ms += FRAME_MS
+        turn.probability_sum += sound.probability
+        turn.last_voice_ms = self._position_ms
+        turn.low_ms = turn.silent_ms = turn.resuming_ms = 0
+        turn.fell_silent = False
+        if turn.pause is None:
+            return []
+        number, turn.pause = turn.pause, None
+        turn.over = turn.ending = None
+        turn.asked_again = False
+        return [Resumed(number=number)]
+
+    def _count_lasting(self, turn: _Turn, sound: FrameSound, voiced: bool) -> None:
+        if voiced and sound.probability >= self._settings.barge_in_probability:
+            turn.lasting_ms += FRAME_MS
+            turn.lasting_gap_ms = 0
+        else:
+            turn.lasting_gap_ms += FRAME_MS
+            if turn.lasting_gap_ms > 200:
+                turn.lasting_ms = 0
+
+    def _silence(self, turn: _Turn, sound: FrameSound) -> list[Decision]:
+        settings = self._settings
+        for_ms = self._position_ms - turn.last_voice_ms
+        dip = turn.low_ms >= settings.guess_low_ms or turn.silent_ms >= settings.guess_silent_ms
+        if turn.voiced_ms < settings.fewest_voiced_ms:
+            return [self._ended(turn, "pause")] if for_ms >= settings.stop_ms else []
+        if turn.pause is None:
+            if not dip:
+                return []
+            self._pauses += 1
+            turn.pause = self._pauses
+            turn.fell_silent = sound.probability < settings.stop_probability
+            turn.resuming_ms = 0
+            return [Paused(number=turn.pause, ended_ms=turn.last_voice_ms)]
+        if (
+            for_ms >= settings.ask_again_ms
+            and not turn.asked_again
+            and turn.over is not None
+            and turn.over < 0.7
+        ):
+            turn.asked_again = True
+            return [AskAgain(number=turn.pause)]
+        patience = patience_ms(turn.over, turn.ending, settings)
+        if for_ms >= patience and sound.probability < settings.start_probability:
+            return [self._ended(turn, "pause")]
+        if turn.masked_ms >= max(settings.masked_stop_ms, patience):
+            return [self._ended(turn, "masked")]
+        return []
+
+    def _stalled(self, turn: _Turn) -> bool:
+        changed = turn.words_changed_ms
+        return changed is not None and (
+            self._position_ms - changed >= self._settings.stalled_stop_ms
+        )
+
+    def _ended(self, turn: _Turn, why: Literal["pause", "masked", "stalled", "flushed"]) -> Over:
+        self._turn = None
+        self._earliest_ms = turn.last_voice_ms
+        self._recent.clear()
+        return Over(
+            ended_ms=turn.last_voice_ms,
+            number=turn.pause,
+            worth_words=turn.voiced_ms >= self._settings.fewest_voiced_ms,
+            why=why,
+        )
+
+    def _cut(self, turn: _Turn) -> Cut:
+        """At the quietest tenth of a second of the last part."""
+        width = 5
+        levels = list(turn.levels)
+        starts = range(len(levels) - 2 * width)
+        quietest = min(starts, key=lambda at: sum(levels[at : at + width]))
+        at_ms = self._position_ms - (len(levels) - quietest - width // 2) * FRAME_MS
+        self._earliest_ms = at_ms
+        self._turn = _Turn(
+            began_ms=at_ms,
+            peak_dbfs=turn.peak_dbfs,
+            voiced_ms=max(self._position_ms - at_ms - turn.low_ms, 0),
+            probability_sum=max(self._position_ms - at_ms - turn.low_ms, 0) / FRAME_MS * 0.9,
+            last_voice_ms=max(turn.last_voice_ms, at_ms),
+            levels=deque(levels[quietest:], maxlen=turn.levels.maxlen),
+        )
+        return Cut(at_ms=at_ms)

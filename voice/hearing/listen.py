@@ -1,0 +1,85 @@
+"""The turns in a recording: the very path of a call, as fast as the machine allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memory.records import LANGUAGES, Language
+from voice.audio import Samples, decode
+from voice.hearing.detector import FRAME_BYTES
+from voice.hearing.endpoint import FRAME_MS
+from voice.hearing.listener import Asked, HearingSettings, Listener
+from voice.records import Heard, UserSaid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeardTurn:
+    """`start_s` and `end_s` count from the recording's begin."""
+
+    start_s: float
+    end_s: float
+    text: str
+    language: Language
+
+
+async def hear(
+    path: Path,
+    worker: Asked,
+    *,
+    language: Language = "en",
+    languages: Sequence[Language] = LANGUAGES,
+    settings: HearingSettings | None = None,
+) -> list[HeardTurn]:
+    """The turns in an audio file. Raises AudioUnreadable and WorkerFailed."""
+    samples = await asyncio.to_thread(decode, path)
+    heard = await hear_samples(
+        samples, worker, language=language, languages=languages, settings=settings
+    )
+    return [
+        HeardTurn(
+            start_s=event.began_ms / 1000,
+            end_s=event.ended_ms / 1000,
+            text=event.text,
+            language=event.language,
+        )
+        for event in heard
+        if isinstance(event, UserSaid)
+    ]
+
+
+async def hear_samples(
+    samples: Samples,
+    worker: Asked,
+    *,
+    language: Language = "en",
+    languages: Sequence[Language] = LANGUAGES,
+    settings: HearingSettings | None = None,
+) -> list[Heard]:
+    """Every event of hearing in 16 kHz mono samples, without partial results.
+
+    Each answer of the models is awaited before the next frame, so the events don't depend on
+    how fast they are; times are those of the recording.
+    """
+    heard: list[Heard] = []
+    settings = replace(settings or HearingSettings(), partial_every_ms=0)
+    async with asyncio.TaskGroup() as tasks:
+        listener = Listener(
+            worker,
+            settings,
+            languages,
+            language,
+            tell=heard.append,
+            spawn=tasks.create_task,
+            now=lambda: listener.position_ms / 1000,
+        )
+        pcm = samples.astype("<i2").tobytes()
+        silence_ms = settings.endpoint.stop_ms * 10
+        pcm += bytes(-len(pcm) % FRAME_BYTES + FRAME_BYTES * (silence_ms // FRAME_MS))
+        for start in range(0, len(pcm), FRAME_BYTES):
+            listener.frame(pcm[start : start + FRAME_BYTES])
+            await listener.settle()
+        await listener.finish()
+    return heard

@@ -1,0 +1,509 @@
+"""One microphone's frames in, the events of hearing out: the core of the ears, without pipecat."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from memory.records import Language
+from voice.errors import WorkerFailed
+from voice.hearing.detector import FRAME_BYTES, RATE_HZ, Judge, VoiceDetector
+from voice.hearing.endpoint import (
+    FRAME_MS,
+    AskAgain,
+    Began,
+    Cut,
+    Decision,
+    Endpointer,
+    EndpointSettings,
+    Lasting,
+    Over,
+    Paused,
+    Resumed,
+)
+from voice.hearing.phrases import phrases
+from voice.hearing.wording import Evidence, cleaned, ending, is_backchannel, why_nothing, words
+from voice.records import (
+    BargedIn,
+    Guess,
+    GuessWithdrawn,
+    Heard,
+    NoTurn,
+    Partial,
+    SpeechBegan,
+    UserSaid,
+)
+
+log = logging.getLogger(__name__)
+
+_BYTES_PER_MS = RATE_HZ // 1000 * 2
+_SILENCE_KEPT_MS = 200
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HearingSettings:
+    """`judge` decides what is a voice; `partial_every_ms` 0 means no partial results."""
+
+    judge: Judge = "silero"
+    partial_every_ms: int = 750
+    barge_in_answer_ms: int = 600
+    """How long the transcriber may take to tell words from "mhm" before a lasting voice counts."""
+    endpoint: EndpointSettings = field(default_factory=EndpointSettings)
+
+
+class Asked(Protocol):
+    """What answers: a `voice.workers.Worker` that runs `voice.hearing.worker`."""
+
+    async def call(
+        self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
+    ) -> tuple[dict[str, Any], bytes]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """A cleaned transcript; `nothing` is why it doesn't count."""
+
+    text: str
+    language: Language
+    sure: bool
+    nothing: str | None
+
+
+@dataclass(slots=True, eq=False)
+class _Turn:
+    number: int
+    began_ms: int
+    audio_from_ms: int
+    events: list[Heard] = field(default_factory=list)
+    closed: bool = False
+    pause: int | None = None
+    guessed: dict[int, _Words] = field(default_factory=dict)
+    told_guess: int | None = None
+    over: Over | None = None
+    decided_s: float = 0.0
+    ended_s: float = 0.0
+    audio: bytes = b""
+    """Of a turn that is over and still waits for its words."""
+    barged: bool = False
+    answered_into: bool = False
+    """Jarvis spoke when this turn's voice was last heard."""
+    lasting: bool = False
+    lasting_since_ms: int = 0
+    shown: str = ""
+    last_words_ms: int = 0
+    voiced_ms: int = 0
+    confidence: float = 0.0
+
+
+class Listener:
+    """Fed with 20 ms frames by `frame`, tells events through `tell`, in the contract's order.
+
+    `spawn` starts a task that its owner waits for; `now` is the clock of the `*_s` fields.
+    At most one partial pass is under way at a time, and one final pass with one waiting.
+    """
+
+    def __init__(
+        self,
+        worker: Asked,
+        settings: HearingSettings,
+        languages: Sequence[Language],
+        language: Language,
+        *,
+        tell: Callable[[Heard], None],
+        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        now: Callable[[], float],
+    ) -> None:
+        self._worker = worker
+        self._settings = settings
+        self._languages = tuple(languages)
+        self._language = language
+        self._tell = tell
+        self._spawn = spawn
+        self._now = now
+        self._detector = VoiceDetector(settings.judge)
+        self._endpointer = Endpointer(settings.endpoint)
+        self._audio = bytearray()
+        self._audio_from_ms = 0
+        self._arrivals: deque[tuple[int, float]] = deque(maxlen=60_000 // FRAME_MS)
+        self._turns: deque[_Turn] = deque()
+        self._turn: _Turn | None = None
+        self._numbers = 0
+        self._partial: asyncio.Task[None] | None = None
+        self._final: asyncio.Task[None] | None = None
+        self._wanted: _Turn | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._answering = False
+
+    @property
+    def language(self) -> Language:
+        """The session's: of the last turn whose language was detected for sure."""
+        return self._language
+
+    @property
+    def position_ms(self) -> int:
+        return self._endpointer.position_ms
+
+    def answering(self, speaks: bool) -> None:
+        """Jarvis begins or stops to speak."""
+        self._answering = speaks
+
+    def frame(self, pcm: bytes) -> None:
+        """The next 20 ms: 640 bytes of 16 kHz mono 16-bit."""
+        assert len(pcm) == FRAME_BYTES
+        self._audio += pcm
+        sound = self._detector.frame(pcm, turn_open=self._endpointer.turn_open)
+        before = (self._endpointer.voiced_ms, self._endpointer.confidence)
+        decisions = self._endpointer.frame(sound, answering=self._answering)
+        self._arrivals.append((self._endpointer.position_ms, self._now()))
+        for decision in decisions:
+            self._follow(decision, before)
+        turn = self._turn
+        if turn is None:
+            self._forget_before(self.position_ms - self._settings.endpoint.preroll_ms - 1000)
+            return
+        turn.voiced_ms, turn.confidence = self._endpointer.voiced_ms, self._endpointer.confidence
+        if not self._endpointer.pausing:
+            turn.answered_into = self._answering
+        self._show_progress(turn)
+
+    async def settle(self) -> None:
+        """Wait until no answer is awaited."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def finish(self) -> None:
+        """The microphone is off: an open turn ends here, and its words are waited for."""
+        before = (self._endpointer.voiced_ms, self._endpointer.confidence)
+        for decision in self._endpointer.flush():
+            self._follow(decision, before)
+        await self.settle()
+
+    def waiting(self) -> set[asyncio.Task[None]]:
+        """The tasks that wait for answers."""
+        return set(self._tasks)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self._spawn(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # Audio ------------------------------------------------------------------------------
+
+    def _forget_before(self, at_ms: int) -> None:
+        surplus = at_ms - self._audio_from_ms
+        if surplus >= 1000:  # not at each frame: moving bytes costs
+            del self._audio[: surplus * _BYTES_PER_MS]
+            self._audio_from_ms = at_ms
+
+    def _between(self, from_ms: int, to_ms: int) -> bytes:
+        begin = max(from_ms - self._audio_from_ms, 0) * _BYTES_PER_MS
+        return bytes(self._audio[begin : max(to_ms - self._audio_from_ms, 0) * _BYTES_PER_MS])
+
+    def _arrived_s(self, position_ms: int) -> float:
+        """When the frame that ends at `position_ms` came."""
+        for at_ms, at_s in reversed(self._arrivals):
+            if at_ms <= position_ms:
+                return at_s
+        return self._arrivals[0][1] if self._arrivals else self._now()
+
+    # Decisions --------------------------------------------------------------------------
+
+    def _follow(self, decision: Decision, before: tuple[int, float]) -> None:
+        turn = self._turn
+        match decision:
+            case Began():
+                self._open(decision.began_ms, decision.audio_from_ms)
+            case Paused() if turn is not None:
+                turn.pause = decision.number
+                self._ask_turn_end(turn, decision.number)
+                self._ask_words(turn)
+            case AskAgain() if turn is not None:
+                self._ask_turn_end(turn, decision.number)
+            case Resumed() if turn is not None:
+                turn.pause = None
+                self._withdraw(turn)
+            case Lasting() if turn is not None:
+                turn.lasting = True
+                turn.lasting_since_ms = self.position_ms
+                self._ask_partial(turn)
+            case Over() if turn is not None:
+                turn.voiced_ms, turn.confidence = before
+                self._close(turn, decision, self.position_ms)
+            case Cut() if turn is not None:
+                turn.voiced_ms, turn.confidence = before
+                self._withdraw(turn)
+                over = Over(ended_ms=decision.at_ms, number=None, worth_words=True, why="flushed")
+                self._close(turn, over, decision.at_ms)
+                self._open(decision.at_ms, decision.at_ms)
+
+    def _open(self, began_ms: int, audio_from_ms: int) -> None:
+        self._numbers += 1
+        turn = _Turn(
+            number=self._numbers,
+            began_ms=began_ms,
+            audio_from_ms=audio_from_ms,
+            last_words_ms=began_ms,
+        )
+        self._turn = turn
+        self._turns.append(turn)
+        self._forget_before(audio_from_ms)
+        self._say(turn, SpeechBegan(began_ms=began_ms))
+
+    def _withdraw(self, turn: _Turn) -> None:
+        if turn.told_guess is not None:
+            self._say(turn, GuessWithdrawn(number=turn.told_guess))
+            turn.told_guess = None
+        if self._wanted is turn:
+            self._wanted = None
+
+    def _close(self, turn: _Turn, over: Over, heard_to_ms: int) -> None:
+        self._turn = None
+        turn.over = over
+        turn.decided_s = self._now()
+        turn.ended_s = self._arrived_s(over.ended_ms)
+        if not over.worth_words:
+            self._nothing(turn, "too short for a word")
+            return
+        known = turn.guessed.get(over.number) if over.number is not None else None
+        if known is not None:
+            self._conclude(turn, known)
+            return
+        to_ms = min(heard_to_ms, over.ended_ms + _SILENCE_KEPT_MS)
+        turn.audio = self._between(turn.audio_from_ms, to_ms)
+        if over.number is None or self._final is None or self._final.done():
+            self._ask_words(turn)
+
+    def _conclude(self, turn: _Turn, found: _Words) -> None:
+        over = turn.over
+        assert over is not None
+        if found.nothing is not None:
+            self._nothing(turn, found.nothing)
+            return
+        if turn.answered_into and not turn.barged:
+            if is_backchannel(found.text, phrases(found.language)):
+                self._nothing(turn, "only a sign of listening")
+                return
+            self._barge_in(turn)
+        if found.sure:
+            self._language = found.language
+        guess = turn.told_guess if turn.told_guess == over.number else None
+        if guess is None:
+            self._withdraw(turn)
+        self._end(
+            turn,
+            UserSaid(
+                text=found.text,
+                language=found.language,
+                began_ms=turn.began_ms,
+                ended_ms=over.ended_ms,
+                guess=guess,
+                ended_s=turn.ended_s,
+                decided_s=turn.decided_s,
+                transcribed_s=self._now(),
+            ),
+        )
+
+    def _nothing(self, turn: _Turn, reason: str) -> None:
+        assert turn.over is not None
+        self._withdraw(turn)
+        self._end(
+            turn,
+            NoTurn(reason=reason, began_ms=turn.began_ms, ended_ms=turn.over.ended_ms),
+        )
+
+    def _end(self, turn: _Turn, event: UserSaid | NoTurn) -> None:
+        log.debug("turn %d: %s", turn.number, type(event).__name__)
+        self._say(turn, event)
+        turn.closed = True
+        turn.audio = b""
+        self._tell_in_order()
+
+    def _say(self, turn: _Turn, event: Heard) -> None:
+        turn.events.append(event)
+        self._tell_in_order()
+
+    def _tell_in_order(self) -> None:
+        """A turn's events come after the end of the one before, also when that is late."""
+        while self._turns:
+            first = self._turns[0]
+            events, first.events = first.events, []
+            for event in events:
+                self._tell(event)
+            if not first.closed:
+                return
+            self._turns.popleft()
+
+    # Barge-in ---------------------------------------------------------------------------
+
+    def _barge_in(self, turn: _Turn) -> None:
+        if not turn.barged:
+            turn.barged = True
+            self._say(turn, BargedIn(began_ms=turn.began_ms))
+
+    def _weigh_barge_in(self, turn: _Turn, found: _Words) -> None:
+        """A lasting voice with words in it stops the answer; "mhm" and music don't."""
+        if turn.barged or not self._answering or found.nothing is not None:
+            return
+        if not is_backchannel(found.text, phrases(found.language)):
+            self._barge_in(turn)
+
+    def _show_progress(self, turn: _Turn) -> None:
+        settings = self._settings
+        waits_ms = self.position_ms - turn.lasting_since_ms
+        undecided = turn.lasting and not turn.barged and self._answering
+        if undecided and waits_ms >= settings.barge_in_answer_ms and self._asking_partial:
+            self._barge_in(turn)  # the transcriber is too slow: a lasting voice has to do
+            return
+        every_ms = 240 if undecided else settings.partial_every_ms
+        if not every_ms or self._endpointer.pausing or turn.voiced_ms < 200:
+            return
+        if self.position_ms - turn.last_words_ms >= every_ms:
+            self._ask_partial(turn)
+
+    # Questions to the worker ------------------------------------------------------------
+
+    @property
+    def _asking_partial(self) -> bool:
+        return self._partial is not None and not self._partial.done()
+
+    def _ask_partial(self, turn: _Turn) -> None:
+        if self._asking_partial or (self._final is not None and not self._final.done()):
+            return
+        turn.last_words_ms = self.position_ms
+        audio = self._between(turn.audio_from_ms, self.position_ms)
+        self._partial = self._start(self._understand_part(turn, audio))
+
+    async def _understand_part(self, turn: _Turn, audio: bytes) -> None:
+        try:
+            found = await self._transcribed("partial", turn, audio)
+        except WorkerFailed as fault:
+            log.warning("a partial result is missing: %s", fault)
+            return
+        if turn is self._turn and not self._endpointer.pausing:
+            self._learn(turn, found)
+
+    def _learn(self, turn: _Turn, found: _Words) -> None:
+        """Words of a turn that goes on."""
+        self._weigh_barge_in(turn, found)
+        said = " ".join(words(found.text)) if found.nothing is None else ""
+        self._endpointer.words_came(changed=said != turn.shown)
+        if said and said != turn.shown:
+            self._say(
+                turn, Partial(text=found.text, language=found.language, began_ms=turn.began_ms)
+            )
+        turn.shown = said
+
+    def _ask_words(self, turn: _Turn) -> None:
+        if self._final is not None and not self._final.done():
+            if self._wanted is None or self._wanted.over is None:
+                self._wanted = turn
+            return
+        self._final = self._start(self._understand_all(turn))
+
+    async def _understand_all(self, turn: _Turn) -> None:
+        """Final passes, one after the other, while one is wanted."""
+        await self._understand(turn)
+        while True:
+            waiting = next((late for late in self._turns if late.over and not late.closed), None)
+            wanted, self._wanted = waiting or self._wanted, None
+            if wanted is None or wanted.closed:
+                return
+            await self._understand(wanted)
+
+    async def _understand(self, turn: _Turn) -> None:
+        number = turn.over.number if turn.over is not None else turn.pause
+        if turn.over is None and number is None:
+            return  # speech went on before its words were asked for
+        audio = turn.audio or self._between(turn.audio_from_ms, self.position_ms)
+        turn.last_words_ms = self.position_ms
+        try:
+            found = await self._with_patience(turn, audio)
+        except WorkerFailed as fault:
+            log.error("a turn is lost: %s", fault)  # noqa: TRY400  the fault carries the story
+            if turn.over is not None:
+                self._nothing(turn, f"could not be transcribed: {fault}")
+            return
+        if turn.over is not None:
+            if turn.over.number == number and not turn.closed:
+                self._conclude(turn, found)
+            return
+        if number is None or turn.pause != number:
+            self._learn(turn, found)  # speech went on meanwhile: as good as a partial result
+            return
+        turn.guessed[number] = found
+        self._endpointer.words_came(changed=True)
+        self._endpointer.worded(
+            number,
+            "finished"
+            if found.nothing is not None
+            else ending(found.text, phrases(found.language)),
+        )
+        if found.nothing is None:
+            self._weigh_barge_in(turn, found)
+            self._guess(turn, number, found)
+
+    def _guess(self, turn: _Turn, number: int, found: _Words) -> None:
+        if self._answering and not turn.barged:
+            return  # a sign of listening: nothing to answer
+        turn.told_guess = number
+        self._say(
+            turn,
+            Guess(
+                number=number,
+                text=found.text,
+                language=found.language,
+                began_ms=turn.began_ms,
+                ended_ms=self._endpointer.last_voice_ms,
+            ),
+        )
+
+    async def _with_patience(self, turn: _Turn, audio: bytes) -> _Words:
+        """A worker that dies is started again, and asked again."""
+        for left in reversed(range(_TRIES)):
+            try:
+                return await self._transcribed("words", turn, audio)
+            except WorkerFailed as fault:
+                if not left:
+                    raise
+                log.warning("asking for a turn's words again: %s", fault)
+        raise AssertionError("unreachable")
+
+    async def _transcribed(self, kind: str, turn: _Turn, audio: bytes) -> _Words:
+        header = {
+            "languages": self._languages,
+            "language": self._language,
+            "turn": turn.number,
+        }
+        reply, _ = await self._worker.call(kind, header, audio)
+        language = cast("Language", reply["language"])
+        text = cleaned(reply["text"], phrases(language))
+        evidence = Evidence(
+            voiced_ms=turn.voiced_ms,
+            confidence=turn.confidence,
+            logprob=reply["logprob"],
+            no_speech=reply["no_speech"],
+        )
+        return _Words(
+            text=text,
+            language=language,
+            sure=reply["sure"],
+            nothing=why_nothing(text, evidence, phrases(language)),
+        )
+
+    def _ask_turn_end(self, turn: _Turn, number: int) -> None:
+        audio = self._between(max(turn.audio_from_ms, self.position_ms - 8000), self.position_ms)
+        self._start(self._judge_turn_end(number, audio))
+
+    async def _judge_turn_end(self, number: int, audio: bytes) -> None:
+        try:
+            reply, _ = await self._worker.call("turn_end", {}, audio)
+        except WorkerFailed as fault:
+            log.warning("no word on whether a turn is over: %s", fault)
+            return
+        self._endpointer.judged(number, reply["over"])

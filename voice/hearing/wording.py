@@ -1,0 +1,128 @@
+"""What a transcript's own words tell: whether its sentence is finished, and whether anybody said it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Ending = Literal["finished", "question", "falling", "loose", "unfinished"]
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_ASIDE = re.compile(r"\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫]")
+_SENTENCE = re.compile(r"[^.!?…]+[.!?…]*\s*")
+_TRAILING_OFF = ("...", "…", "-", "–", "—")
+
+_MOST_CHARS_PER_VOICED_S = 45.0
+_FEWEST_CHARS_PER_VOICED_S = 4.0
+_LONG_VOICE_MS = 2500
+_LONGEST_LOOP_WORDS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrases:
+    """One language's words, as its file in `phrases/` explains them."""
+
+    never_last: frozenset[str]
+    last_in_questions: frozenset[str]
+    last_if_it_sounds_over: frozenset[str]
+    backchannels: frozenset[str]
+    inventions: frozenset[str]
+    doubtful: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the sound shows for words. `confidence` is the mean probability of voice over voiced frames.
+
+    `logprob` is the mean over tokens, `no_speech` the transcriber's own doubt, 0 to 1.
+    """
+
+    voiced_ms: int
+    confidence: float
+    logprob: float
+    no_speech: float
+
+
+def words(text: str) -> list[str]:
+    """Lower case, without punctuation."""
+    return [word.replace("’", "'") for word in _WORD.findall(text.casefold())]
+
+
+def ending(text: str, phrases: Phrases) -> Ending:
+    """How a transcript ends; "falling" is finished if the voice falls.
+
+    A transcriber sets a full stop behind nearly anything, so the last words count for more.
+    """
+    said = words(text)
+    stripped = text.rstrip(" \"'»”)")
+    if not said or stripped.endswith(_TRAILING_OFF):
+        return "unfinished"
+    question = stripped.endswith("?")
+    tails = {" ".join(said[-length:]) for length in (1, 2, 3)}
+    if tails & phrases.never_last:
+        return "unfinished"
+    if tails & phrases.last_in_questions and not (question and len(said) > 1):
+        return "unfinished"
+    if tails & phrases.last_if_it_sounds_over and not question:
+        return "falling"
+    if question or stripped.endswith("!"):
+        return "question"
+    return "finished" if stripped.endswith(".") else "loose"
+
+
+def is_backchannel(text: str, phrases: Phrases) -> bool:
+    """Whether this only shows that somebody listens ("mhm"), or is nothing at all."""
+    said = words(text)
+    return not said or " ".join(said) in phrases.backchannels
+
+
+def without_loops(text: str) -> str:
+    """A phrase said over and over is a transcriber in a loop: it is kept once."""
+    tokens = text.split()
+    keys = [" ".join(words(token)) for token in tokens]
+    for length in range(1, min(_LONGEST_LOOP_WORDS, len(tokens) // 2) + 1):
+        start = 0
+        while start + length < len(tokens):
+            phrase = keys[start : start + length]
+            end = start + length
+            while keys[end : end + length] == phrase:
+                end += length
+            # People do say "no, no, no, no"; nobody says a clause three times.
+            if (end - start) // length > (4 if length < 3 else 2):
+                # A loop often breaks off in the middle of its phrase.
+                while end < len(keys) and keys[end] == phrase[(end - start) % length]:
+                    end += 1
+                del tokens[start + length : end], keys[start + length : end]
+            start += 1
+    return " ".join(tokens)
+
+
+def cleaned(text: str, phrases: Phrases) -> str:
+    """A transcript without loops, described noises, and inventions behind what was said."""
+    sentences = _SENTENCE.findall(without_loops(_ASIDE.sub(" ", text)).strip())
+    while len(sentences) > 1 and " ".join(words(sentences[-1])) in phrases.inventions:
+        sentences.pop()
+    return "".join(sentences).strip()
+
+
+def why_nothing(text: str, evidence: Evidence, phrases: Phrases) -> str | None:
+    """Why a cleaned transcript is not what somebody said, or None when it stands."""
+    said = words(text)
+    if not said:
+        return "no words"
+    whole = " ".join(said)
+    if whole in phrases.inventions:
+        return "invented by the transcriber"
+    if evidence.no_speech > 0.6 and evidence.logprob < -0.7:
+        return "the transcriber heard no speech"
+    if evidence.logprob < (-1.0 if evidence.confidence < 0.8 else -1.3):
+        return "too unclear to be words"
+    if len(whole) > _MOST_CHARS_PER_VOICED_S * evidence.voiced_ms / 1000:
+        return "more words than the voice had time for"
+    slow = len(whole) < _FEWEST_CHARS_PER_VOICED_S * evidence.voiced_ms / 1000
+    if slow and evidence.voiced_ms >= _LONG_VOICE_MS:
+        return "far more voice than words: a crowd, a song, a television"
+    if whole in phrases.doubtful and (evidence.confidence < 0.7 or evidence.no_speech > 0.6):
+        return "too little voice for words that are often invented"
+    return None
