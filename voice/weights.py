@@ -462,6 +462,7 @@ def _bring_one(
             shutil.rmtree(workspace)
         return failures
     shutil.rmtree(workspace)
+    progress(weight.name, "complete", weight.bytes, weight.bytes)
     return None
 
 
@@ -582,19 +583,22 @@ def _not_brought(root: Path, weight: Weight, failures: Sequence[Failure]) -> str
             f"Connect this machine and start again, or place the files by hand "
             f"(from {weight.upstream}):"
         )
-        lines += [
-            f"  {root / file.path}  {file.bytes} bytes  sha256 {file.sha256}" for file in direct
-        ]
+        lines += [_by_hand(str(root / file.path), file) for file in direct]
         lines.append("or name a folder that holds them: JARVIS_WEIGHTS_FROM=/a/folder")
     if made:
         lines.append(
-            f"{'These' if not direct else 'And these'} files are needed to make "
+            f"{'And these' if direct else 'These'} files are needed to make "
             f"{', '.join(file.path for file in lacking if file.recipe)} "
             f"(from {weight.upstream}). Connect this machine, or put them into a folder and "
             f"name it, JARVIS_WEIGHTS_FROM=/a/folder:"
         )
-        lines += [f"  {file.path}  {file.bytes} bytes  sha256 {file.sha256}" for file in made]
+        lines += [_by_hand(file.path, file) for file in made]
     return "\n".join(lines)
+
+
+def _by_hand(place: str, file: File) -> str:
+    published = f"\n    {file.hub}" if file.hub else ""
+    return f"  {place}  {file.bytes} bytes  sha256 {file.sha256}{published}"
 
 
 # The command --------------------------------------------------------------------------
@@ -616,14 +620,19 @@ def terminal_progress() -> Iterator[Progress]:
         TransferSpeedColumn,
     )
     from rich.progress import Progress as Bars
+    from rich.table import Column
 
     tasks: dict[str, TaskID] = {}
     with Bars(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
+        TextColumn(
+            "{task.description}",
+            markup=False,
+            table_column=Column(no_wrap=True, overflow="ellipsis"),
+        ),
+        BarColumn(bar_width=20),
+        DownloadColumn(table_column=Column(no_wrap=True)),
+        TransferSpeedColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
         console=Console(file=sys.stderr),
     ) as bars:
 

