@@ -41,11 +41,13 @@ class Tap(FrameProcessor):
         *,
         now: Callable[[], datetime],
         emit: Callable[[CallEvent], None],
+        no_turn: Callable[[NoTurn], None] = lambda _: None,
     ) -> None:
         super().__init__()
         self._transcript = transcript
         self._now = now
         self._emit = emit
+        self._no_turn = no_turn
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -93,6 +95,7 @@ class Tap(FrameProcessor):
             case UserSaid():
                 return self._transcript.user_said(event, at=at, now_s=now_s)
             case NoTurn():
+                self._no_turn(event)
                 return self._transcript.nothing_said()
             case BargedIn():
                 return self._transcript.barged_in(at=at)

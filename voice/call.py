@@ -1,0 +1,263 @@
+"""One call, from its start to its hang-up. The order of closing is written here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from pipecat.frames.frames import InterruptionFrame
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.processors.frame_processor import FrameProcessor
+from pipecat.workers.runner import WorkerRunner
+
+from memory import Conversation, EventLog
+from memory.records import HandOver, Language, Prefix, Turn
+from voice import pipeline
+from voice.engines.protocol import Engine, Opening
+from voice.errors import EngineUnavailable
+from voice.frames import TypedFrame
+from voice.hearing.ears import Ears
+from voice.keeping import Keeper
+from voice.records import (
+    CallEnded,
+    CallEvent,
+    EndReason,
+    LatencyMeasured,
+    Notice,
+    NoTurn,
+    StateChanged,
+    TurnAdded,
+)
+from voice.tap import Tap
+from voice.triggers import Triggers
+from voice.turns import Transcript
+
+log = logging.getLogger(__name__)
+
+# The last words get this long to be understood after a hang-up (v9).
+LAST_WORDS_S = 2.0
+CLOSING_S = 5.0
+
+
+class CallTransport(Protocol):
+    """Where sound comes from and goes to: a browser, a recording, a microphone."""
+
+    @property
+    def gone(self) -> asyncio.Future[EndReason]:
+        """Done when the other side is gone."""
+        ...
+
+    def input(self) -> FrameProcessor: ...
+
+    def output(self) -> FrameProcessor: ...
+
+    def publish(self, event: CallEvent) -> None:
+        """Show an event; never waits and never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSetup:
+    """What a call is made of. `watch` sees every event, for logs and recordings."""
+
+    transport: CallTransport
+    ears: Ears
+    engine: Engine
+    conversation: Conversation
+    events: EventLog
+    prefix: Prefix
+    news: Callable[[], Awaitable[str | None]]
+    language: Language
+    now: Callable[[], datetime]
+    watch: Callable[[CallEvent], None] = lambda _: None
+    recorder: FrameProcessor | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    reason: EndReason
+    turns: tuple[Turn, ...]
+    hand_overs: tuple[HandOver, ...]
+    latencies: tuple[LatencyMeasured, ...] = field(default=())
+
+
+class Call:
+    """A call in progress. `run` returns when it is over; the other methods may be called meanwhile."""
+
+    def __init__(self, setup: CallSetup) -> None:
+        self._setup = setup
+        self._transcript = Transcript(setup.conversation.id, prefix_sha256=setup.prefix.sha256)
+        self._tap = Tap(self._transcript, now=setup.now, emit=self._emit, no_turn=self._no_turn)
+        self._triggers = Triggers()
+        self._turns: list[Turn] = []
+        self._latencies: list[LatencyMeasured] = []
+        self._keeper = Keeper(setup.conversation, setup.events, now=setup.now, emit=self._emit)
+        self._began_s = 0.0
+        self._worker: PipelineWorker | None = None
+        self._over: asyncio.Future[EndReason] | None = None
+        self._silence_changed = asyncio.Event()
+
+    # What somebody does --------------------------------------------------------------
+
+    def hang_up(self, reason: EndReason = "hang-up") -> None:
+        if self._over is not None and not self._over.done():
+            self._over.set_result(reason)
+
+    async def typed(self, text: str, *, pasted: bool) -> None:
+        """A turn by keyboard; it ends the answer that is being spoken."""
+        if self._worker is None or not text.strip():
+            return
+        if self._transcript.answer_open:
+            await self.stop_voice()
+        await self._worker.queue_frame(TypedFrame(text=text.strip(), pasted=pasted))
+
+    async def stop_voice(self) -> None:
+        if self._worker is not None:
+            await self._worker.queue_frame(InterruptionFrame())
+
+    def mute(self, muted: bool) -> None:
+        self._setup.ears.set_muted(muted)
+
+    # The call ------------------------------------------------------------------------
+
+    async def run(self) -> CallResult:
+        """Raises EngineUnavailable when the engine can't be opened at all."""
+        setup = self._setup
+        loop = asyncio.get_running_loop()
+        self._over = loop.create_future()
+        self._began_s = loop.time()
+        self._emit(StateChanged(state="connecting"))
+        try:
+            processors = await setup.engine.open(self._opening())
+        except EngineUnavailable as fault:
+            await self._not_opened(fault)
+            raise
+        transport = setup.transport
+        self._worker = pipeline.build(
+            transport.input(), setup.ears, processors, transport.output(), self._tap, setup.recorder
+        )
+        runner = WorkerRunner(handle_sigint=False)
+        await runner.add_workers(self._worker)
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(self._run_pipeline(runner))
+            watches = [
+                group.create_task(self._watch_transport()),
+                group.create_task(self._watch_silence()),
+                group.create_task(self._keeper.run()),
+            ]
+            self._keeper.began("call", setup.engine.description.name, setup.language, setup.prefix)
+            self._feed(self._transcript.opened())
+            try:
+                reason = await self._over
+            finally:
+                reason = self._over.result() if self._over.done() else "hang-up"
+                await self._close(reason, running)
+                for watch in watches:
+                    watch.cancel()
+        return CallResult(
+            reason=reason,
+            turns=tuple(self._turns),
+            hand_overs=tuple(self._keeper.hand_overs),
+            latencies=tuple(self._latencies),
+        )
+
+    async def _not_opened(self, fault: EngineUnavailable) -> None:
+        setup = self._setup
+        self._emit(Notice(kind="stop", text=str(fault)))
+        self._finish("engine failed")
+        await setup.engine.close()
+        await asyncio.to_thread(setup.conversation.close)
+        self._emit(CallEnded(reason="engine failed"))
+
+    def _opening(self) -> Opening:
+        setup = self._setup
+        return Opening(
+            prefix=setup.prefix,
+            language=setup.language,
+            now=setup.now,
+            news=setup.news,
+            notify=self._emit,
+        )
+
+    async def _run_pipeline(self, runner: WorkerRunner) -> None:
+        try:
+            await runner.run()
+        finally:
+            self.hang_up("error")
+
+    async def _watch_transport(self) -> None:
+        # Shielded: the future belongs to the transport, our end must not cancel it.
+        self.hang_up(await asyncio.shield(self._setup.transport.gone))
+
+    async def _watch_silence(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            deadline_s = self._triggers.silence_at_s
+            wait_s = None if deadline_s is None else deadline_s - loop.time()
+            if wait_s is not None and wait_s <= 0:
+                self.hang_up("silence")
+                return
+            self._silence_changed.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._silence_changed.wait()
+
+    async def _close(self, reason: EndReason, running: asyncio.Task[None]) -> None:
+        """Microphone off, the last words, silence, the transcript, the hand-over, the engine."""
+        setup = self._setup
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS_S):
+                await setup.ears.finish()
+        assert self._worker is not None
+        await self._worker.cancel(reason=reason)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_S):
+                await asyncio.shield(running)
+        self._finish(reason)
+        self._keeper.hand_over("silence" if reason == "silence" else "hang-up")
+        self._keeper.ended(reason, self._turns, asyncio.get_running_loop().time() - self._began_s)
+        await self._keeper.settled()
+        await setup.engine.close()
+        await asyncio.to_thread(setup.conversation.close)
+        self._emit(CallEnded(reason=reason))
+
+    def _finish(self, reason: EndReason) -> None:
+        self._feed(self._transcript.ended(at=self._setup.now()))
+        log.info("call %s ended: %s", self._setup.conversation.id, reason)
+
+    # Events --------------------------------------------------------------------------
+
+    def _no_turn(self, nothing: NoTurn) -> None:
+        self._keeper.no_turn(nothing.reason, nothing.ended_ms - nothing.began_ms)
+
+    def _feed(self, events: list[CallEvent]) -> None:
+        for event in events:
+            self._emit(event)
+
+    def _emit(self, event: CallEvent) -> None:
+        now_s = asyncio.get_running_loop().time()
+        match event:
+            case TurnAdded(turn=turn):
+                self._turns.append(turn)
+                self._setup.engine.heard(turn)
+                self._keeper.turn(turn)
+                if turn.interrupted:
+                    self._keeper.interrupted(turn)
+                if self._triggers.turn_added(turn, now_s):
+                    self._keeper.hand_over("30 turns")
+                self._silence_changed.set()
+            case LatencyMeasured():
+                self._latencies.append(event)
+                self._keeper.latency(event, self._setup.engine.description.name)
+            case StateChanged(state=state):
+                self._triggers.state_changed(state, now_s)
+                self._silence_changed.set()
+            case _:
+                pass
+        self._setup.transport.publish(event)
+        self._setup.watch(event)

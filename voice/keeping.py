@@ -1,0 +1,142 @@
+"""What a conversation leaves on disk: its turns in order, its hand-overs, its events."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from memory import Conversation, EventLog
+from memory.errors import MemoryFault
+from memory.records import HandOver, Prefix, Trigger, Turn
+from voice.records import CallEvent, EndReason, HandedOver, LatencyMeasured, Notice
+
+log = logging.getLogger(__name__)
+
+Write = Callable[[], HandOver | None]
+
+
+class Keeper:
+    """Writes in the order in which it was told, off the event loop.
+
+    What the disk refuses is told once as a notice and never ends the conversation: a turn
+    that was not written waits for the next that is.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        events: EventLog,
+        *,
+        now: Callable[[], datetime],
+        emit: Callable[[CallEvent], None],
+    ) -> None:
+        self.hand_overs: list[HandOver] = []
+        self._conversation = conversation
+        self._events = events
+        self._now = now
+        self._emit = emit
+        self._waiting: asyncio.Queue[Write] = asyncio.Queue()
+        self._told: set[str] = set()
+
+    @property
+    def conversation(self) -> str:
+        return self._conversation.id
+
+    def turn(self, turn: Turn) -> None:
+        self._put(lambda: self._conversation.observe(turn))
+
+    def hand_over(self, trigger: Trigger) -> None:
+        self._put(lambda: self._hand_over(trigger))
+
+    def began(self, kind: str, engine: str, language: str, prefix: Prefix) -> None:
+        self._log(
+            "began",
+            {"kind": kind, "engine": engine, "language": language, "prefix_sha256": prefix.sha256},
+        )
+
+    def latency(self, measured: LatencyMeasured, engine: str) -> None:
+        self._log(
+            "latency",
+            {
+                "engine": engine,
+                "total_ms": measured.total_ms,
+                "stages_ms": measured.stages_ms,
+                "prompt_tokens": measured.prompt_tokens,
+                "cached_tokens": measured.cached_tokens,
+                "prefix_sha256": measured.prefix_sha256,
+            },
+            measured.index,
+        )
+
+    def no_turn(self, reason: str, duration_ms: int) -> None:
+        self._log("no_turn", {"reason": reason, "duration_ms": duration_ms})
+
+    def interrupted(self, turn: Turn) -> None:
+        heard_ms = round((turn.ended_at - turn.began_at).total_seconds() * 1000)
+        self._log("interrupted", {"heard_ms": heard_ms}, turn.index)
+
+    def engine_fault(self, engine: str, fault: Exception) -> None:
+        self._log("engine_fault", {"engine": engine, "fault": type(fault).__name__})
+
+    def ended(self, reason: EndReason, turns: list[Turn], duration_s: float) -> None:
+        self._log(
+            "ended",
+            {
+                "reason": reason,
+                "turns": len(turns),
+                "user_turns": sum(turn.speaker == "user" for turn in turns),
+                "duration_s": round(duration_s, 3),
+            },
+        )
+
+    async def run(self) -> None:
+        """Until cancelled. What was put before `settled` returned is written."""
+        while True:
+            write = await self._waiting.get()
+            try:
+                given = await asyncio.to_thread(write)
+            except MemoryFault as fault:
+                self._tell(str(fault))
+            else:
+                if given is not None:
+                    self._handed_over(given)
+            finally:
+                self._waiting.task_done()
+
+    async def settled(self) -> None:
+        await self._waiting.join()
+
+    def _put(self, write: Callable[[], Any]) -> None:
+        self._waiting.put_nowait(write)
+
+    def _log(self, kind: Any, data: dict[str, Any], turn_index: int | None = None) -> None:
+        at, conversation = self._now(), self._conversation.id
+        self._put(
+            lambda: self._events.append(
+                kind, at, conversation=conversation, turn_index=turn_index, data=data
+            )
+        )
+
+    def _hand_over(self, trigger: Trigger) -> HandOver | None:
+        return self._conversation.hand_over(trigger, self._now())
+
+    def _handed_over(self, given: HandOver) -> None:
+        self.hand_overs.append(given)
+        self._log(
+            "handed_over",
+            {"first": given.first_index, "last": given.last_index, "trigger": given.trigger},
+        )
+        self._emit(
+            HandedOver(
+                first_index=given.first_index, last_index=given.last_index, trigger=given.trigger
+            )
+        )
+
+    def _tell(self, text: str) -> None:
+        log.warning("%s", text)
+        if text not in self._told:
+            self._told.add(text)
+            self._emit(Notice(kind="stop", text=text))
