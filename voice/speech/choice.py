@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from memory.records import LANGUAGES, Language
@@ -14,6 +14,8 @@ SYNTHESIZERS: tuple[Synthesizer, ...] = get_args(Synthesizer)
 KOKORO_CORES = 4
 """From here on Kokoro is fast enough to be chosen by itself: on two cores its first sound
 takes 0.75 s and synthesis takes half of the time that it sounds."""
+
+_KOKORO_SPANISH = "ef_dora"
 
 _TITLES: dict[Synthesizer, str] = {
     "hibari": "hibari",
@@ -28,34 +30,36 @@ _LANGUAGE_NAMES: dict[Language, str] = {"en": "English", "de": "German", "es": "
 class SpeechFiles:
     """What is on this machine, as paths.
 
-    A Kokoro voice is a file of 32-bit floats ("ef_dora.bin") or an archive of such arrays by
-    name. A Piper voice is its ".onnx", with ".onnx.json" beside it.
+    Kokoro's voices are an archive of arrays by name (npz). A Piper voice is its ".onnx", with
+    ".onnx.json" beside it.
     """
 
     kokoro_model: str | None = None
-    kokoro_voices: Mapping[Language, str] = field(default_factory=dict)
+    kokoro_voices: str | None = None
     piper_voices: Mapping[Language, str] = field(default_factory=dict)
     piper_installed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoiceChoice:
-    """`model` and `voice` are paths, empty where the voice comes inside its package.
+    """`model` and `voices` are paths, empty where the voice comes inside its package.
 
-    `warning` is a sentence for the user when it isn't the voice that was asked for.
+    `voice` is a name in `voices`. `warning` is a sentence for the user when it isn't the
+    voice that was asked for.
     """
 
     synthesizer: Synthesizer
     model: str = ""
+    voices: str = ""
     voice: str = ""
     warning: str = ""
 
     @property
     def name(self) -> str:
         """For the page: "Kokoro (ef_dora)"."""
-        stem = (self.voice or self.model).replace("\\", "/").rpartition("/")[2].partition(".")[0]
+        voice = self.voice or self.model.replace("\\", "/").rpartition("/")[2].partition(".")[0]
         title = _TITLES[self.synthesizer]
-        return f"{title} ({stem})" if stem else title
+        return f"{title} ({voice})" if voice else title
 
 
 def choose_voice(
@@ -68,10 +72,8 @@ def choose_voice(
     best = able[_best(language, able, cores)]
     if wanted is None:
         return best
-    return VoiceChoice(
-        synthesizer=best.synthesizer,
-        model=best.model,
-        voice=best.voice,
+    return replace(
+        best,
         warning=f"{_TITLES[wanted]} was chosen to speak {_LANGUAGE_NAMES[language]}, but "
         f"{_why_not(wanted, language, files)} {_TITLES[best.synthesizer]} speaks instead.",
     )
@@ -90,10 +92,12 @@ def _able(language: Language, files: SpeechFiles) -> dict[Synthesizer, VoiceChoi
     able: dict[Synthesizer, VoiceChoice] = {"espeak": VoiceChoice(synthesizer="espeak")}
     if language == "en":
         able["hibari"] = VoiceChoice(synthesizer="hibari")
-    kokoro_voice = files.kokoro_voices.get(language)
-    if files.kokoro_model and kokoro_voice and language != "de":
+    if language == "es" and files.kokoro_model and files.kokoro_voices:
         able["kokoro"] = VoiceChoice(
-            synthesizer="kokoro", model=files.kokoro_model, voice=kokoro_voice
+            synthesizer="kokoro",
+            model=files.kokoro_model,
+            voices=files.kokoro_voices,
+            voice=_KOKORO_SPANISH,
         )
     if files.piper_installed and language in files.piper_voices:
         able["piper"] = VoiceChoice(synthesizer="piper", model=files.piper_voices[language])
@@ -111,7 +115,7 @@ def _best(language: Language, able: Mapping[Synthesizer, VoiceChoice], cores: in
 
 
 def _why_not(wanted: Synthesizer, language: Language, files: SpeechFiles) -> str:
-    if wanted == "hibari" or (wanted == "kokoro" and language == "de"):
+    if wanted == "hibari" or (wanted == "kokoro" and language != "es"):
         return "it can't."
     if wanted == "piper" and not files.piper_installed:
         return "piper-tts is not installed: install it beside jarvis."

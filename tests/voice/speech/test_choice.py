@@ -15,9 +15,7 @@ from voice.speech.choice import (
 )
 
 NOTHING = SpeechFiles()
-KOKORO = SpeechFiles(
-    kokoro_model="/w/kokoro.onnx", kokoro_voices={"es": "/w/ef_dora.bin", "en": "/w/af_heart.bin"}
-)
+KOKORO = SpeechFiles(kokoro_model="/w/kokoro.onnx", kokoro_voices="/w/voices.npz")
 PIPER = SpeechFiles(piper_voices={"de": "/w/thorsten.onnx"}, piper_installed=True)
 PIPER_MISSING = SpeechFiles(piper_voices={"de": "/w/thorsten.onnx"})
 
@@ -25,7 +23,7 @@ CHOICES: list[tuple[Language, Synthesizer | None, SpeechFiles, int, Synthesizer,
     ("en", None, NOTHING, 1, "hibari", ""),
     ("en", None, KOKORO, 16, "hibari", ""),
     ("en", "espeak", NOTHING, 2, "espeak", ""),
-    ("en", "kokoro", KOKORO, 2, "kokoro", ""),
+    ("en", "kokoro", KOKORO, 8, "hibari", "it can't"),
     ("de", None, NOTHING, 16, "espeak", ""),
     ("de", None, KOKORO, 16, "espeak", ""),
     ("de", None, PIPER, 2, "piper", ""),
@@ -81,7 +79,7 @@ def test_a_wish_that_fails_says_who_speaks_instead(wanted: Synthesizer) -> None:
 NAMES = [
     (VoiceChoice(synthesizer="hibari"), "hibari"),
     (
-        VoiceChoice(synthesizer="kokoro", model="/w/k.onnx", voice="/w/ef_dora.bin"),
+        VoiceChoice(synthesizer="kokoro", model="/w/k.onnx", voices="/w/v.npz", voice="ef_dora"),
         "Kokoro (ef_dora)",
     ),
     (VoiceChoice(synthesizer="piper", model="C:\\w\\de-x.onnx"), "Piper (de-x)"),

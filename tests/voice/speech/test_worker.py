@@ -132,10 +132,10 @@ async def test_a_voice_that_died_speaks_again(speech: Speech) -> None:
 
 async def test_a_broken_voice_is_replaced(tmp_path: Path) -> None:
     """A damaged Kokoro does not make the call mute, and the user hears of it."""
-    model, voice = tmp_path / "kokoro.onnx", tmp_path / "ef_dora.bin"
+    model, voices = tmp_path / "kokoro.onnx", tmp_path / "voices.npz"
     model.write_bytes(b"not a model")
-    voice.write_bytes(b"")
-    files = SpeechFiles(kokoro_model=str(model), kokoro_voices={"es": str(voice)})
+    voices.write_bytes(b"")
+    files = SpeechFiles(kokoro_model=str(model), kokoro_voices=str(voices))
     speech = Speech(choose_voices({"es": "kokoro"}, files, cores=2))
     try:
         (warning,) = await speech.warm(["es"])

@@ -36,7 +36,7 @@ def load(choice: VoiceChoice, language: Language) -> Synthesizer:
     if choice.synthesizer == "kokoro":
         from voice.speech.voices.kokoro import Kokoro
 
-        return Kokoro(choice.model, choice.voice, language)
+        return Kokoro(choice.model, choice.voices, choice.voice)
     if choice.synthesizer == "piper":
         from voice.speech.voices.piper import Piper
 

@@ -1,21 +1,16 @@
-"""Kokoro through kokoro-onnx: natural, but each piece takes half of its length to make."""
+"""Kokoro's Spanish through kokoro-onnx: natural, but each piece takes half of its length to make."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
 from kokoro_onnx import Kokoro as Model
-from numpy.typing import NDArray
 
-from memory.records import Language
 from voice.speech.sound import Sound
 
-_LANGUAGES: dict[Language, str] = {"en": "en-us", "es": "es"}
-_STYLE_SHAPE = (-1, 1, 256)
+_LANGUAGE = "es"
 _MOST_THREADS = 4
 
 
@@ -24,31 +19,17 @@ class Kokoro:
     gain = 1.0
     by_clause = True
 
-    def __init__(self, model: str, voice: str, language: Language) -> None:
-        self._language = _LANGUAGES[language]
+    def __init__(self, model: str, voices: str, voice: str) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(_MOST_THREADS, os.cpu_count() or 1)
         options.log_severity_level = 3
         session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        self._style = _style(Path(voice))
-        with tempfile.TemporaryDirectory() as folder:
-            # kokoro-onnx insists on an archive of voices; the style is handed over with each text.
-            archive = Path(folder) / "voices.npz"
-            np.savez(archive, voice=self._style)
-            self._model = Model.from_session(session, str(archive))
-            self._model.voices.close()
+        self._model = Model.from_session(session, voices)
+        self._style = self._model.get_voice_style(voice)
 
     def say(self, text: str) -> Sound:
-        if not self._model.tokenizer.phonemize(text, self._language):
+        phonemes = self._model.tokenizer.phonemize(text, _LANGUAGE)
+        if not phonemes:
             return np.zeros(0, np.float32)
-        sound, _rate = self._model.create(text, self._style, lang=self._language, trim=False)
+        sound, _rate = self._model.create(phonemes, self._style, is_phonemes=True, trim=False)
         return np.asarray(sound, np.float32)
-
-
-def _style(path: Path) -> NDArray[np.float32]:
-    """A voice from a file of plain floats, or the first one of an archive."""
-    if path.suffix in (".npz", ".npy"):
-        loaded = np.load(path)
-        loaded = loaded if isinstance(loaded, np.ndarray) else loaded[loaded.files[0]]
-        return np.asarray(loaded, np.float32).reshape(_STYLE_SHAPE)
-    return np.fromfile(path, "<f4").reshape(_STYLE_SHAPE)
