@@ -1,0 +1,360 @@
+"""The event log: what happened when, in `<state>/events.db`. Never what was said.
+
+| kind           | data                                                                   |
+|----------------|------------------------------------------------------------------------|
+| `began`        | `kind` (call, chat), `engine`, `language`, `prefix_sha256`             |
+| `ended`        | `reason`, `turns`, `user_turns`, `duration_s`                          |
+| `latency`      | `engine`, `total_ms`, `stages_ms` (name → ms), `prompt_tokens`,        |
+|                | `cached_tokens`, `prefix_sha256`                                       |
+| `no_turn`      | `reason`, `duration_ms`                                                |
+| `interrupted`  | `heard_ms`                                                             |
+| `handed_over`  | `first`, `last`, `trigger`                                             |
+| `engine_fault` | `engine`, `fault` (the exception's name)                               |
+
+`turn_index` is the turn that an event belongs to, where there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from memory import store
+from memory.errors import StateUnwritable
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+Kind = Literal["began", "ended", "latency", "no_turn", "interrupted", "handed_over", "engine_fault"]
+Value = str | int | float | bool | None | Mapping[str, int]
+
+_FIELDS: Mapping[Kind, frozenset[str]] = {
+    "began": frozenset({"kind", "engine", "language", "prefix_sha256"}),
+    "ended": frozenset({"reason", "turns", "user_turns", "duration_s"}),
+    "latency": frozenset(
+        {"engine", "total_ms", "stages_ms", "prompt_tokens", "cached_tokens", "prefix_sha256"}
+    ),
+    "no_turn": frozenset({"reason", "duration_ms"}),
+    "interrupted": frozenset({"heard_ms"}),
+    "handed_over": frozenset({"first", "last", "trigger"}),
+    "engine_fault": frozenset({"engine", "fault"}),
+}
+_NAME_CHARS = 100
+
+# One entry a version; what was released is never edited, only followed by another.
+_MIGRATIONS = (
+    """
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        at TEXT NOT NULL,          -- UTC, ISO 8601 with microseconds: sorts as text
+        conversation TEXT,
+        turn_index INTEGER,
+        data TEXT NOT NULL         -- a JSON object
+    );
+    CREATE INDEX events_by_kind ON events (kind, at);
+    CREATE INDEX events_by_conversation ON events (conversation, id);
+    """,
+)
+
+_BUSY_TIMEOUT_S = 5.0
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    id: int
+    kind: str
+    at: datetime
+    conversation: str | None
+    turn_index: int | None
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencySummary:
+    """`stage` is "total" or a stage's name; percentiles over `count` answers of `engine`."""
+
+    engine: str
+    stage: str
+    count: int
+    p50_ms: int
+    p95_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSummary:
+    """Prompt tokens of `count` answers, and how many of them were read from a cache."""
+
+    engine: str
+    count: int
+    prompt_tokens: int
+    cached_tokens: int
+
+
+class EventLog:
+    """Safe for threads, and for several processes on one file.
+
+    A damaged database is moved aside under a name with the time (`now`), told in
+    `warnings`, and a new one is begun. Every method raises StateUnwritable when the disk
+    fails.
+    """
+
+    def __init__(self, state: Path, now: Callable[[], datetime]) -> None:
+        self._path = state / "events.db"
+        self._lock = state / "events.lock"
+        self._now = now
+        self._guard = threading.RLock()
+        self._database: sqlite3.Connection | None = None
+        self._inode = 0
+        self.warnings: list[str] = []
+
+    def append(
+        self,
+        kind: Kind,
+        at: datetime,
+        *,
+        conversation: str | None = None,
+        turn_index: int | None = None,
+        data: Mapping[str, Value] | None = None,
+    ) -> None:
+        """Keep an event. Data that its kind doesn't have, or a text too long for a name, is our
+        mistake: what was said must not come in here."""
+        fields = dict(data or {})
+        assert fields.keys() <= _FIELDS[kind], f"{kind} has no {fields.keys() - _FIELDS[kind]}"
+        assert all(
+            len(value) <= _NAME_CHARS for value in fields.values() if isinstance(value, str)
+        ), "a name is short"
+        row = (kind, _stored(at), conversation, turn_index, json.dumps(fields))
+
+        def insert(database: sqlite3.Connection) -> None:
+            database.execute(
+                "INSERT INTO events (kind, at, conversation, turn_index, data)"
+                " VALUES (?, ?, ?, ?, ?)",
+                row,
+            )
+
+        self._on_database(insert)
+
+    def events(
+        self,
+        kind: Kind | None = None,
+        *,
+        since: datetime | None = None,
+        conversation: str | None = None,
+    ) -> list[Event]:
+        """Events in the order in which they were kept."""
+
+        def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            return database.execute(
+                "SELECT id, kind, at, conversation, turn_index, data FROM events"
+                " WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR at >= ?2)"
+                " AND (?3 IS NULL OR conversation = ?3) ORDER BY id",
+                (kind, since and _stored(since), conversation),
+            ).fetchall()
+
+        return [
+            Event(
+                id=number,
+                kind=kind_,
+                at=datetime.fromisoformat(at),
+                conversation=conversation_,
+                turn_index=turn_index,
+                data=json.loads(data),
+            )
+            for number, kind_, at, conversation_, turn_index, data in self._on_database(select)
+        ]
+
+    def latency(self, since: datetime | None = None) -> list[LatencySummary]:
+        """By engine, the total first, then the stages in the order in which they came."""
+        samples: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for event in self.events("latency", since=since):
+            engine = event.data.get("engine") or ""
+            samples[engine, "total"].append(event.data["total_ms"])
+            for stage, ms in event.data.get("stages_ms", {}).items():
+                samples[engine, stage].append(ms)
+        return [
+            LatencySummary(
+                engine=engine,
+                stage=stage,
+                count=len(values),
+                p50_ms=percentile(values, 50),
+                p95_ms=percentile(values, 95),
+            )
+            for (engine, stage), values in samples.items()
+        ]
+
+    def tokens(self, since: datetime | None = None) -> list[TokenSummary]:
+        """By engine, over the answers whose tokens the engine counted."""
+        counted: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for event in self.events("latency", since=since):
+            if event.data.get("prompt_tokens") is not None:
+                counted[event.data.get("engine") or ""].append(
+                    (event.data["prompt_tokens"], event.data.get("cached_tokens") or 0)
+                )
+        return [
+            TokenSummary(
+                engine=engine,
+                count=len(pairs),
+                prompt_tokens=sum(prompt for prompt, _ in pairs),
+                cached_tokens=sum(cached for _, cached in pairs),
+            )
+            for engine, pairs in counted.items()
+        ]
+
+    def counts(self, since: datetime | None = None) -> dict[str, int]:
+        """How many events of each kind there are."""
+
+        def select(database: sqlite3.Connection) -> list[tuple[str, int]]:
+            return database.execute(
+                "SELECT kind, count(*) FROM events WHERE ?1 IS NULL OR at >= ?1"
+                " GROUP BY kind ORDER BY kind",
+                (since and _stored(since),),
+            ).fetchall()
+
+        return dict(self._on_database(select))
+
+    def close(self) -> None:
+        with self._guard:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+
+    # The database ----------------------------------------------------------------------
+
+    def _on_database(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do the work; once more on a new database where this one turns out to be damaged."""
+        with self._guard:
+            try:
+                return work(self._open())
+            except sqlite3.DatabaseError as fault:
+                if not _is_damage(fault):
+                    raise self._unwritable(fault) from fault
+                self.close()
+                self._move_aside()
+            try:
+                return work(self._open())
+            except sqlite3.DatabaseError as fault:
+                raise self._unwritable(fault) from fault
+
+    def _open(self) -> sqlite3.Connection:
+        """The connection; a new one where another process put another file in its place."""
+        if self._database is not None and self._found_inode() == self._inode:
+            return self._database
+        self.close()
+        store.make_folder(self._path.parent, private=True)
+        database = sqlite3.connect(
+            self._path, timeout=_BUSY_TIMEOUT_S, check_same_thread=False, isolation_level=None
+        )
+        try:
+            # Two processes that start together would meet while one turns the journal on.
+            with store.locked(self._lock):
+                _prepare(database, self._path)
+            with suppress(OSError):
+                self._path.chmod(0o600)
+        except BaseException:
+            database.close()
+            raise
+        self._database = database
+        self._inode = self._found_inode()
+        return database
+
+    def _found_inode(self) -> int:
+        try:
+            return self._path.stat().st_ino
+        except OSError:
+            return 0
+
+    def _move_aside(self) -> None:
+        """Give the damaged file another name, unless another process has done so by now."""
+        with store.locked(self._lock):
+            if not self._path.exists() or _is_sound(self._path):
+                return
+            aside = self._path.with_name(f"events.damaged-{self._now():%Y%m%dT%H%M%S}.db")
+            number = 1
+            while aside.exists():
+                number += 1
+                aside = aside.with_name(f"{aside.stem.partition('~')[0]}~{number}.db")
+            with store.writing(self._path):
+                # The journal first: a new database must not find an old one's.
+                for suffix in ("-wal", "-shm", ""):
+                    with suppress(FileNotFoundError):
+                        Path(f"{self._path}{suffix}").replace(f"{aside}{suffix}")
+        warning = (
+            f"{self._path} is damaged. It was moved to {aside.name}, and a new one was begun: "
+            "figures start from here. Bring the old one back from a backup if you have one."
+        )
+        self.warnings.append(warning)
+        log.warning("%s", warning)
+
+    def _unwritable(self, fault: sqlite3.DatabaseError) -> StateUnwritable:
+        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            advice = "another process holds it. End the other Jarvis, then try again"
+        elif code == sqlite3.SQLITE_FULL:
+            advice = "there is no room left on its disk. Free some space"
+        else:
+            advice = f"the database says: {fault}. Look at its folder's permissions, or choose another with --state"
+        return StateUnwritable(f"{self._path} can't be used: {advice}.")
+
+
+def percentile(values: list[int], percent: int) -> int:
+    """The smallest value that at least `percent` of them don't exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    """Check the file and bring it to the newest version."""
+    [(found,)] = database.execute("PRAGMA quick_check(1)").fetchall()
+    if found != "ok":
+        raise _damage(found)
+    database.execute("PRAGMA journal_mode = WAL")
+    # A crash of Jarvis loses nothing; a power cut at most the last events, for which a
+    # call needn't wait.
+    database.execute("PRAGMA synchronous = NORMAL")
+    version: int = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(_MIGRATIONS):
+        raise StateUnwritable(
+            f"{path} was written by a newer version of Jarvis. Update Jarvis, or choose "
+            "another folder with --state."
+        )
+    for number, migration in enumerate(_MIGRATIONS[version:], start=version + 1):
+        # One transaction: a version is there whole, or not at all.
+        database.executescript(f"BEGIN; {migration} PRAGMA user_version = {number}; COMMIT;")
+
+
+def _is_sound(path: Path) -> bool:
+    try:
+        database = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S)
+        try:
+            return bool(database.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)])
+        finally:
+            database.close()
+    except sqlite3.DatabaseError as fault:
+        return not _is_damage(fault)
+
+
+def _damage(found: str) -> sqlite3.DatabaseError:
+    fault = sqlite3.DatabaseError(found)
+    fault.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return fault
+
+
+def _is_damage(fault: sqlite3.DatabaseError) -> bool:
+    return getattr(fault, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+
+
+def _stored(at: datetime) -> str:
+    assert at.tzinfo is not None
+    return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory import events
+from memory.errors import StateUnwritable
+from memory.events import EventLog, LatencySummary, TokenSummary, percentile
+from tests.memory.turns import NOON
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[EventLog]:
+    opened = EventLog(tmp_path, lambda: NOON)
+    yield opened
+    opened.close()
+
+
+def test_events_are_kept(log: EventLog, tmp_path: Path) -> None:
+    """An event comes back as it was, also in another process' log, in order."""
+    berlin = NOON.astimezone(timezone(timedelta(hours=1)))
+    log.append("began", berlin, conversation="c1", data={"engine": "local", "language": None})
+    log.append("no_turn", NOON, conversation="c1", turn_index=3, data={"reason": "noise"})
+    log.append("ended", NOON + timedelta(hours=1), conversation="c2")
+    other = EventLog(tmp_path, lambda: NOON)
+    found = other.events()
+    other.close()
+    assert [(e.kind, e.at, e.conversation, e.turn_index, e.data) for e in found] == [
+        ("began", NOON, "c1", None, {"engine": "local", "language": None}),
+        ("no_turn", NOON, "c1", 3, {"reason": "noise"}),
+        ("ended", NOON + timedelta(hours=1), "c2", None, {}),
+    ]
+    assert [e.kind for e in log.events("no_turn")] == ["no_turn"]
+    assert [e.kind for e in log.events(conversation="c2")] == ["ended"]
+    assert [e.kind for e in log.events(since=berlin + timedelta(seconds=1))] == ["ended"]
+    assert log.counts() == {"began": 1, "ended": 1, "no_turn": 1}
+
+
+@pytest.mark.parametrize(
+    "data", [{"text": "I'm vegan"}, {"reason": "x" * 101}, {"reason": "noise", "said": 1}]
+)
+def test_words_have_no_place_in_it(log: EventLog, data: dict[str, Any]) -> None:
+    """A field that a kind doesn't have, or a text as long as a sentence, crashes."""
+    with pytest.raises(AssertionError):
+        log.append("no_turn", NOON, data=data)
+
+
+def test_every_kind_is_documented() -> None:
+    """The table at the top of the module names each kind with its fields."""
+    text = events.__doc__ or ""
+    for kind, fields in events._FIELDS.items():
+        assert f"`{kind}`" in text
+        for field in fields:
+            assert f"`{field}`" in text
+
+
+def test_latency_is_summed_up_by_engine_and_stage(log: EventLog) -> None:
+    """Percentiles per engine: the total first, then the stages as they follow each other."""
+    for number in range(1, 101):
+        stages = {"pause": 200, "first_sound": number * 10 - 200}
+        log.append("latency", NOON + timedelta(seconds=number), data={
+            "engine": "local", "total_ms": number * 10, "stages_ms": stages,
+        })  # fmt: skip
+    log.append("latency", NOON, data={"engine": "openai", "total_ms": 700})
+    summary = log.latency()
+    assert [(s.engine, s.stage) for s in summary] == [
+        ("local", "total"), ("local", "pause"), ("local", "first_sound"), ("openai", "total"),
+    ]  # fmt: skip
+    assert summary[0] == LatencySummary(
+        engine="local", stage="total", count=100, p50_ms=500, p95_ms=950
+    )
+    assert log.latency(since=NOON + timedelta(seconds=91))[0].count == 10
+
+
+def test_tokens_are_summed_up(log: EventLog) -> None:
+    """Cached tokens are summed beside all prompt tokens; uncounted answers are left out."""
+    for prompt, cached in ((900, 850), (950, None), (None, None)):
+        log.append("latency", NOON, data={
+            "engine": "local", "total_ms": 1, "prompt_tokens": prompt, "cached_tokens": cached,
+        })  # fmt: skip
+    assert log.tokens() == [
+        TokenSummary(engine="local", count=2, prompt_tokens=1850, cached_tokens=850)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "percent", "expected"),
+    [([7], 50, 7), ([1, 2], 50, 1), ([3, 1, 2], 50, 2), (list(range(1, 21)), 95, 19), ([5], 95, 5)],
+)
+def test_percentile(values: list[int], percent: int, expected: int) -> None:
+    """The nearest rank, a value that was really measured."""
+    assert percentile(values, percent) == expected
+
+
+# Several processes --------------------------------------------------------------------
+
+WRITER = """
+import sys
+from pathlib import Path
+from memory.events import EventLog
+from tests.memory.turns import NOON
+
+log = EventLog(Path(sys.argv[1]), lambda: NOON)
+for index in range(40):
+    log.append("interrupted", NOON, conversation=sys.argv[2], turn_index=index)
+"""
+
+
+def test_processes_that_start_together_lose_no_event(tmp_path: Path) -> None:
+    """Three processes that begin the log at the same moment keep all their events."""
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), f"c{number}"], cwd=ROOT)
+        for number in range(3)
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    log = EventLog(tmp_path, lambda: NOON)
+    for number in range(3):
+        indices = [e.turn_index for e in log.events(conversation=f"c{number}")]
+        assert indices == list(range(40))
+    log.close()
+
+
+# Damage -------------------------------------------------------------------------------
+
+
+def damage(path: Path, how: str) -> bytes:
+    content = path.read_bytes()
+    if how == "no database":
+        content = b"this is no database" * 300
+    elif how == "page overwritten":
+        content = content[:4096] + b"\xff" * (len(content) - 4096)
+    elif how == "cut":
+        content = content[:5000]
+    path.write_bytes(content)
+    return content
+
+
+@pytest.mark.parametrize("how", ["no database", "page overwritten", "cut"])
+def test_a_damaged_log_is_moved_aside(tmp_path: Path, how: str) -> None:
+    """A damaged file is kept under another name and named; a new log takes the event."""
+    old = EventLog(tmp_path, lambda: NOON)
+    for index in range(50):
+        old.append("interrupted", NOON, turn_index=index)
+    old.close()
+    content = damage(tmp_path / "events.db", how)
+
+    log = EventLog(tmp_path, lambda: NOON)
+    log.append("ended", NOON)
+    assert log.counts() == {"ended": 1}
+    [warning] = log.warnings
+    assert "events.damaged-20261202T120000.db" in warning
+    assert (tmp_path / "events.damaged-20261202T120000.db").read_bytes()[:5000] == content[:5000]
+    log.close()
+
+
+def test_each_damaged_log_keeps_a_name_of_its_own(tmp_path: Path) -> None:
+    """Two that are moved aside in one second don't overwrite each other."""
+    log = EventLog(tmp_path, lambda: NOON)
+    for number in range(3):
+        (tmp_path / "events.db").write_bytes(b"damage %d " % number * 600)
+        log.append("ended", NOON)
+        log.close()
+    names = sorted(path.name for path in tmp_path.glob("events.damaged*"))
+    assert names == [
+        "events.damaged-20261202T120000.db",
+        "events.damaged-20261202T120000~2.db",
+        "events.damaged-20261202T120000~3.db",
+    ]
+    log.close()
+
+
+def test_a_log_that_is_taken_away_is_begun_anew(log: EventLog, tmp_path: Path) -> None:
+    """A wipe in another process is seen: nothing is written into a file that has no name."""
+    log.append("ended", NOON)
+    for path in tmp_path.glob("events.db*"):
+        path.unlink()
+    log.append("began", NOON)
+    assert log.counts() == {"began": 1}
+    assert log.warnings == []
+
+
+def test_a_newer_log_is_left_alone(tmp_path: Path) -> None:
+    """A log of a newer version is neither written nor moved."""
+    database = sqlite3.connect(tmp_path / "events.db")
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    content = (tmp_path / "events.db").read_bytes()
+    log = EventLog(tmp_path, lambda: NOON)
+    with pytest.raises(StateUnwritable, match=r"newer version of Jarvis\. Update"):
+        log.append("ended", NOON)
+    database = sqlite3.connect(tmp_path / "events.db")
+    assert database.execute("PRAGMA user_version").fetchone() == (99,)
+    database.close()
+    assert len(content) == (tmp_path / "events.db").stat().st_size
+
+
+def test_a_state_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
+    """A log that can't be made is StateUnwritable, with what to do."""
+    (tmp_path / "state").write_text("")
+    with pytest.raises(StateUnwritable, match="--state"):
+        EventLog(tmp_path / "state", lambda: NOON).append("ended", NOON)
+
+
+def fill(log: EventLog) -> None:
+    for _ in range(2_000):
+        log.append("began", NOON, data={"engine": "x" * 100})
+
+
+def test_a_full_disk_is_told(log: EventLog, tmp_path: Path) -> None:
+    """A database that may not grow any more says so, and keeps what it has."""
+    log.append("ended", NOON)
+    assert log._database is not None
+    log._database.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(StateUnwritable, match="no room left"):
+        fill(log)
+    assert log.counts()["ended"] == 1
+
+
+def test_only_the_user_reads_it(log: EventLog, tmp_path: Path) -> None:
+    """The log is closed to other users of the machine."""
+    log.append("ended", NOON)
+    assert (tmp_path / "events.db").stat().st_mode & 0o077 == 0

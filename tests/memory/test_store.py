@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import errno
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory import store
+from memory.errors import StateUnwritable
+
+# Appending ----------------------------------------------------------------------------
+
+
+def test_lines_are_appended(tmp_path: Path) -> None:
+    """Records come back as they went in, a line each."""
+    path = tmp_path / "a.jsonl"
+    records: list[store.Record] = [{"a": "ü\n\u2028"}, {"b": 1}, {"half": "\ud83d"}]
+    store.append_lines(path, records[:1])
+    store.append_lines(path, records[1:])
+    assert [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]] == records
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"", b""),
+        (b'{"a": 1}\n', b'{"a": 1}\n'),
+        (b'{"a": 1}', b'{"a": 1}\n'),
+        (b'{"a": 1}\n{"b": ', b'{"a": 1}\n'),
+        (b'{"a": 1}\n{"b": "\xc3', b'{"a": 1}\n'),
+        (b'{"a": 1}\n{"b": 2}', b'{"a": 1}\n{"b": 2}\n'),
+        (b'{"a": 1}\n7', b'{"a": 1}\n'),
+        (b'{"a": 1}\n\0\0\0\0', b'{"a": 1}\n'),
+        (b'{"a": 1}\n' + b"x" * 200_000, b'{"a": 1}\n'),
+        (b'{"a": "' + b"x" * 200_000 + b'"}', b'{"a": "' + b"x" * 200_000 + b'"}\n'),
+    ],
+)
+def test_a_torn_line_is_mended_first(tmp_path: Path, before: bytes, after: bytes) -> None:
+    """A torn last line goes, a whole one gets its end; the next never merges with it."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(before)
+    store.append_lines(path, [{"new": True}])
+    assert path.read_bytes() == after + b'{"new": true}\n'
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=9)), min_size=1), st.data())
+def test_cut_anywhere_no_earlier_line_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, records: list[store.Record], data: st.DataObject
+) -> None:
+    """After a crash at any byte the lines before it are there, and the next one is too."""
+    path = tmp_path_factory.mktemp("lines") / "a.jsonl"
+    content = b"".join(map(store.as_line, records))
+    cut = data.draw(st.integers(0, len(content)))
+    path.write_bytes(content[:cut])
+    store.append_lines(path, [{"new": "x"}])
+    found = [store.parse_line(line) for line in path.read_bytes().split(b"\n")[:-1]]
+    whole = content[:cut].count(b"\n")
+    assert found[:whole] == records[:whole]
+    assert found[whole:] in ([{"new": "x"}], [records[min(whole, len(records) - 1)], {"new": "x"}])
+
+
+# Replacing ----------------------------------------------------------------------------
+
+
+def test_a_page_is_replaced_and_keeps_its_permissions(tmp_path: Path) -> None:
+    """The new content stands in the old one's place, with its mode, and nothing else is left."""
+    path = tmp_path / "USER.md"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    assert store.replace(path, b"new", expected=b"old")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("there", "expected"), [(b"edited", b"old"), (None, b"old"), (b"there", None)]
+)
+def test_an_edit_in_between_wins(
+    tmp_path: Path, there: bytes | None, expected: bytes | None
+) -> None:
+    """Where the file is not what the writer saw, it stays as it is."""
+    path = tmp_path / "USER.md"
+    if there is not None:
+        path.write_bytes(there)
+    assert not store.replace(path, b"new", expected=expected)
+    assert (path.read_bytes() if path.exists() else None) == there
+    assert len(list(tmp_path.iterdir())) == (there is not None)
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    """A notebook kept elsewhere is replaced there."""
+    (tmp_path / "real.md").write_bytes(b"old")
+    (tmp_path / "USER.md").symlink_to("real.md")
+    assert store.replace(tmp_path / "USER.md", b"new", expected=b"old")
+    assert (tmp_path / "USER.md").is_symlink()
+    assert (tmp_path / "real.md").read_bytes() == b"new"
+
+
+def _count_up(path: Path, times: int) -> None:
+    for _ in range(times):
+        with store.locked(path.with_name(".lock")):
+            found = path.read_bytes()
+            assert store.replace(path, str(int(found) + 1).encode(), expected=found)
+
+
+def test_two_writers_lose_nothing(tmp_path: Path) -> None:
+    """Processes that write under the lock never lose each other's writes."""
+    path = tmp_path / "n"
+    path.write_bytes(b"0")
+    spawn = multiprocessing.get_context("spawn")
+    writers = [spawn.Process(target=_count_up, args=(path, 25)) for _ in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+    assert path.read_bytes() == b"75"
+
+
+# The disk fails -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "part"),
+    [
+        (errno.ENOSPC, "no room left on its disk. Free some space"),
+        (errno.EDQUOT, "quota is used up. Free some space"),
+        (errno.EROFS, "read-only. Choose another folder with --state"),
+        (errno.EACCES, "no permission"),
+        (errno.ENAMETOOLONG, "File name too long. Choose another folder"),
+    ],
+)
+def test_a_failing_disk_is_told_in_a_sentence(code: int, part: str) -> None:
+    """The message names the file, the reason and the remedy."""
+    with (
+        pytest.raises(StateUnwritable, match=r"/state/c1\.jsonl can't be written") as caught,
+        store.writing(Path("/state/c1.jsonl")),
+    ):
+        raise OSError(code, os.strerror(code))
+    assert part in str(caught.value)
+
+
+def test_a_full_disk_is_told() -> None:
+    """Appending where there is no room is StateUnwritable."""
+    with pytest.raises(StateUnwritable, match="no room left"):
+        store.append_lines(Path("/dev/full"), [{"a": 1}])
+
+
+def test_a_page_that_finds_no_room_leaves_the_old_one(tmp_path: Path) -> None:
+    """When the new page can't be written the old one stands, and no part of the new one."""
+    path = tmp_path / "USER.md"
+    path.write_bytes(b"old")
+    (tmp_path / ".USER.md.tmp").symlink_to("/dev/full")
+    with pytest.raises(StateUnwritable, match="no room left"):
+        store.replace(path, b"new", expected=b"old")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_lock_that_is_never_freed_is_told(tmp_path: Path) -> None:
+    """Waiting for another process ends with a sentence."""
+    holder = store.try_lock(tmp_path / "x.lock")
+    assert holder is not None
+    assert store.try_lock(tmp_path / "x.lock") is None
+    with (
+        pytest.raises(StateUnwritable, match="Another process has held"),
+        store.locked(tmp_path / "x.lock", timeout_s=0),
+    ):
+        pass
+    store.drop_lock(holder)
+    assert list(tmp_path.iterdir()) == []
