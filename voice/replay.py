@@ -128,7 +128,8 @@ def _on_its_clock(
 ) -> ReplayResult:
     if real_time:
         return asyncio.run(main())
-    return run_virtual(main, epoch_s=began_at.timestamp())
+    # No socket is waited for, and the worker only under at_work(): no grace is needed.
+    return run_virtual(main, epoch_s=began_at.timestamp(), grace_s=0)
 
 
 def _copy_notebooks(vault: Path, copy: Path) -> None:
@@ -198,6 +199,7 @@ class _Sound:
                 ears=ears,
                 engine=RecordedEngine(recording.answers, recording.engine, heard),
                 conversation=memory.begin(recording.conversation, "call", clock.now()),
+                events=memory.events,
                 prefix=session.prefix,
                 news=news,
                 language=recording.language,

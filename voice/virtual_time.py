@@ -32,7 +32,7 @@ class _Selector(selectors.DefaultSelector):
             return ready
         if self.loop.working:
             return super().select(_POLL_S)
-        ready = super().select(_GRACE_S)
+        ready = super().select(self.loop.grace_s)
         if ready or timeout is None:
             return ready or super().select(_POLL_S)
         self.loop.now_s += timeout
@@ -40,9 +40,14 @@ class _Selector(selectors.DefaultSelector):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """`now_s` is the loop's time; `working` counts those for whom it stands still."""
+    """`now_s` is the loop's time; `working` counts those for whom it stands still.
 
-    def __init__(self) -> None:
+    `grace_s` is real time that sockets get before each jump; 0 where every answer from
+    outside is awaited under `at_work()`.
+    """
+
+    def __init__(self, grace_s: float = _GRACE_S) -> None:
+        self.grace_s = grace_s
         self.now_s = _START_S
         self.working = 0
         selector = _Selector()
@@ -78,13 +83,15 @@ def at_work() -> Iterator[None]:
         loop.working -= 1
 
 
-def run_virtual(main: Callable[[], Coroutine[Any, Any, T]], *, epoch_s: float) -> T:
+def run_virtual(
+    main: Callable[[], Coroutine[Any, Any, T]], *, epoch_s: float, grace_s: float = _GRACE_S
+) -> T:
     """Run `main` on a virtual clock that begins at `epoch_s` (seconds since 1970, UTC).
 
-    pipecat reads `time` directly, so those functions follow the loop's clock meanwhile:
+    `grace_s` as in VirtualLoop. pipecat reads `time` directly, so those functions follow the loop's clock meanwhile:
     not for a process that does anything else at the same time.
     """
-    loop = VirtualLoop()
+    loop = VirtualLoop(grace_s)
     names = ("time", "monotonic", "time_ns", "monotonic_ns")
     real = {name: getattr(time, name) for name in names}
     time.monotonic = lambda: loop.now_s

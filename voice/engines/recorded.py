@@ -1,4 +1,4 @@
-"""The engine of a replay, and the engine of a call that is recorded."""
+"""The engine of a replay: says again what was said in the recorded call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory.records import Language, Turn
-from voice.engines.protocol import Engine, Opening
+from voice.engines.protocol import Opening
 from voice.frames import (
     AnswerBeganFrame,
     AnswerDoneFrame,
@@ -24,9 +24,8 @@ from voice.frames import (
     SpokenFrame,
     TypedFrame,
 )
-from voice.recording import Piece, RecordedAnswer, Recorder
+from voice.recording import Piece, RecordedAnswer
 from voice.records import EngineDescription, Heard, UserSaid
-from voice.transports.recording import RecordingProcessor
 
 RATE_HZ = 24_000
 _CHUNK_SAMPLES = RATE_HZ // 50
@@ -66,27 +65,6 @@ class RecordedEngine:
 
     async def close(self) -> None:
         """Nothing is held."""
-
-
-class RecordingEngine:
-    """Another engine, with what passes behind it written to a recorder (`--record`)."""
-
-    def __init__(self, engine: Engine, recorder: Recorder) -> None:
-        self._engine = engine
-        self._recorder = recorder
-
-    @property
-    def description(self) -> EngineDescription:
-        return self._engine.description
-
-    async def open(self, opening: Opening) -> list[FrameProcessor]:
-        return [*await self._engine.open(opening), RecordingProcessor(self._recorder)]
-
-    def heard(self, turn: Turn) -> None:
-        self._engine.heard(turn)
-
-    async def close(self) -> None:
-        await self._engine.close()
 
 
 class _Answerer(FrameProcessor):
