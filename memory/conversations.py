@@ -6,20 +6,22 @@
 
 A mark hands over the turns with these indices, and no turn is under two marks. Lines with
 another key are for those who come later, and are skipped here. `<id>.lock` beside the file
-is held for as long as a process writes the conversation.
+is held for as long as a process writes the conversation. An id that is no plain name is
+percent-encoded in the file's.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args
+from urllib.parse import quote
 
 from filelock import FileLock
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
@@ -33,7 +35,7 @@ log = logging.getLogger(__name__)
 Kind = Literal["call", "chat"]
 
 VERSION = 1
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME_CHARS = 100
 _TAKEN_TIMEOUT_S = 0.5  # a recovery elsewhere holds a file for milliseconds
 
 _TURN = TypeAdapter(Turn)
@@ -118,11 +120,9 @@ class Conversation:
 
         What a process that died left of it is handed over first. Raises ConversationInUse where another process holds it, StateUnwritable.
         """
-        if not _ID.fullmatch(conversation):
-            raise ValueError(f"not a conversation id: {conversation!r}")
         folder = _folder(state)
         store.make_folder(folder, private=True)
-        path = folder / f"{conversation}.jsonl"
+        path = folder / f"{_file_name(conversation)}.jsonl"
         holder = store.try_lock(path.with_suffix(".lock"), _TAKEN_TIMEOUT_S)
         if holder is None:
             raise ConversationInUse(
@@ -233,6 +233,15 @@ def unreadable(state: Path) -> list[str]:
 # The file -----------------------------------------------------------------------------
 
 
+def _file_name(conversation: str) -> str:
+    """A plain name for any id: what could lead out of the folder, or is too long, is coded."""
+    name = quote(conversation, safe="", errors="surrogatepass")
+    if len(name) > _NAME_CHARS:
+        digest = sha256(conversation.encode(errors="surrogatepass")).hexdigest()
+        name = f"{name[: _NAME_CHARS - 17]}~{digest[:16]}"
+    return f"%2E{name[1:]}" if name.startswith(".") else name or "%"
+
+
 def _files(state: Path) -> list[Path]:
     return sorted(path for path in _folder(state).glob("*.jsonl") if path.is_file())
 
@@ -331,8 +340,10 @@ def _opened(path: Path, line: bytes) -> _Journal | _Unread:
             return _Unread(
                 f"{path} was written by a newer version of Jarvis. It was left as it is; update Jarvis to have it read."
             )
-        case {"version": 1, "id": path.stem, "kind": kind} if kind in get_args(Kind):
-            return _Journal(id=path.stem, kind=kind)
+        case {"version": 1, "id": str(name), "kind": kind} if _file_name(
+            name
+        ) == path.stem and kind in get_args(Kind):
+            return _Journal(id=name, kind=kind)
     return _Unread(
         f"{path} is not a conversation of Jarvis, or its first line is damaged. "
         "It was left as it is; move it elsewhere if you don't need it."

@@ -128,13 +128,13 @@ class EventLog:
         turn_index: int | None = None,
         data: Mapping[str, Value] | None = None,
     ) -> None:
-        """Keep an event. Data that its kind doesn't have, or a text too long for a name, is our
-        mistake: what was said must not come in here."""
-        fields = dict(data or {})
+        """Keep an event. Data that its kind doesn't have is our mistake: what was said must not
+        come in here. A text is a name, and cut after 100 characters."""
+        fields = {
+            name: value[:_NAME_CHARS] if isinstance(value, str) else value
+            for name, value in (data or {}).items()
+        }
         assert fields.keys() <= _FIELDS[kind], f"{kind} has no {fields.keys() - _FIELDS[kind]}"
-        assert all(
-            len(value) <= _NAME_CHARS for value in fields.values() if isinstance(value, str)
-        ), "a name is short"
         row = (kind, _stored(at), conversation, turn_index, json.dumps(fields))
 
         def insert(database: sqlite3.Connection) -> None:

@@ -77,11 +77,39 @@ def test_a_turn_out_of_order_is_our_mistake(tmp_path: Path) -> None:
     conversation.close()
 
 
-@pytest.mark.parametrize("name", ["", "../c1", "a/b", ".c1", "a\nb", "x" * 101])
-def test_an_id_is_a_plain_name(tmp_path: Path, name: str) -> None:
-    """An id can't lead out of the folder."""
-    with pytest.raises(ValueError, match="not a conversation id"):
-        Conversation.begin(tmp_path, name, "call", NOON)
+IDS = [
+    "../c1",
+    "a/b",
+    ".",
+    "..",
+    ".c1",
+    "a\nb",
+    "x" * 300,
+    "x" * 299 + "y",
+    "Anruf vom 5.",
+    "\ud800",
+    "%2E",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_any_id_stays_in_the_folder(tmp_path: Path, name: str) -> None:
+    """An id is a name of somebody else's; its file lies in the folder, and is read again."""
+    conversation = Conversation.begin(tmp_path / "state", name, "call", NOON)
+    conversation.observe(turn(0, conversation=name))
+    conversation.close()
+    assert [path.parent for path in tmp_path.rglob("*.jsonl")] == [tmp_path / "state" / "calls"]
+    assert [mark.conversation for mark in recover(tmp_path / "state", LATER)] == [name]
+
+
+def test_ids_do_not_share_a_file(tmp_path: Path) -> None:
+    """Two ids are two files."""
+    for name in IDS:
+        conversation = Conversation.begin(tmp_path, name, "call", NOON)
+        conversation.observe(turn(0, conversation=name))
+        conversation.close()
+    assert len(recover(tmp_path, LATER)) == len(IDS)
 
 
 def test_a_conversation_without_turns_leaves_no_file(tmp_path: Path) -> None:
