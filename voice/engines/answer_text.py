@@ -1,7 +1,7 @@
 """What a small model writes beside its answer is kept from being spoken.
 
-It names itself in front, copies the frame's tags or the mark of an interrupted answer,
-thinks aloud, writes the user's next turn, repeats itself, or never ends.
+It names itself in front, copies the frame's tags, the mark of an interrupted answer or
+that of a date that recurs ("(every 03-12)"), thinks aloud, writes the user's next turn, repeats itself, or never ends.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ _ROLE = re.compile(r"(?:jarvis|assistant|answer|antwort|respuesta|asistente)\s*:
 _OTHERS_TURN = re.compile(r"^(?:user|human|system|nutzer|benutzer|usuario)\s*:$", re.I)
 _THOUGHT = re.compile(r"<think>.*?</think>\s*", re.S)
 _THOUGHT_BEGINS = re.compile(r"<(?:t(?:h(?:i(?:n(?:k(?:>.*)?)?)?)?)?)?$", re.S)
+_RECURS = re.compile(r"\s*\(every \d\d-\d\d\)")
+_RECURS_BEGINS = re.compile(r"\s*\((?:e|ev|eve|ever|every)?\s*[\d-]*$")
 _TAG = re.compile(r"</?[a-z][\w-]*>|<\|?\w*\|?>|\[interrupted\]", re.I)
 _SENTENCE_END = re.compile(r"[.!?…:][\"'”’»)\]]*$")
 _REPEATED_WORDS = 4
@@ -45,8 +47,8 @@ class AnswerText:
     def feed(self, piece: str) -> str:
         if self.over:
             return ""
-        self._raw = _THOUGHT.sub("", self._raw + piece)
-        if _THOUGHT_BEGINS.search(self._raw):
+        self._raw = _RECURS.sub("", _THOUGHT.sub("", self._raw + piece))
+        if _THOUGHT_BEGINS.search(self._raw) or _RECURS_BEGINS.search(self._raw):
             return ""
         out = ""
         while not self.over and (match := _TOKEN.match(self._raw)):

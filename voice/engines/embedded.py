@@ -31,7 +31,8 @@ from voice.workers import Worker
 
 log = logging.getLogger(__name__)
 
-CONTEXT_TOKENS = 4096
+CONTEXT_TOKENS = 8192
+"""Two notebooks as long as they may be, and a conversation of some sixty turns."""
 STATES_KEPT = 3
 STATES_KEPT_BYTES = 200_000_000
 _SAMPLE_BYTES = 1 << 20
