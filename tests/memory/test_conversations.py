@@ -153,24 +153,36 @@ def written(state: Path, turns: int = 7, marks_after: tuple[int, ...] = (2, 4)) 
 
 def test_a_crash_at_any_byte_loses_no_turn_and_doubles_none(tmp_path: Path) -> None:
     """Cut anywhere: each turn that was whole on disk is handed over once, in order."""
-    content = written(tmp_path / "whole", turns=4, marks_after=(1,))
+    content = written(tmp_path / "whole", turns=3, marks_after=(0,))
+    expected = {}
     for cut in range(len(content) + 1):
-        state = tmp_path / "cut"
-        calls_file_of_cut = state / "calls" / "c1.jsonl"
-        calls_file_of_cut.parent.mkdir(parents=True, exist_ok=True)
-        calls_file_of_cut.write_bytes(content[:cut])
-        whole = [json.loads(line) for line in _whole_lines(content[:cut])]
-        expected = [record["turn"]["text"] for record in whole if "turn" in record]
+        left = content.replace(b'"c1"', b'"c%04d"' % cut)[: cut + 3 * content[:cut].count(b'"c1"')]
+        calls_file(tmp_path, f"c{cut:04d}.jsonl").write_bytes(left)
+        whole = [json.loads(line) for line in _whole_lines(left)]
+        expected[f"c{cut:04d}"] = [r["turn"]["text"] for r in whole if "turn" in r]
+    for _ in range(2):  # the second start finds nothing to do
+        recover(tmp_path, LATER)
+        found: dict[str, list[str]] = {name: [] for name in expected}
+        for waiting in pending(tmp_path):
+            found[waiting.hand_over.conversation] += [turn.text for turn in waiting.turns]
+        assert found == expected
+    assert unreadable(tmp_path) == []
 
-        recover(state, LATER)
-        assert texts_handed_over(state) == expected
-        assert recover(state, LATER) == []
-        assert texts_handed_over(state) == expected
 
+def test_after_a_crash_at_any_byte_a_conversation_goes_on(tmp_path: Path) -> None:
+    """What is written next never merges with what a crash left of the last line."""
+    content = written(tmp_path / "whole", turns=2, marks_after=())
+    last_line_at = content.rindex(b"\n", 0, -1) + 1
+    for cut in range(last_line_at, len(content) + 1):
+        state = tmp_path / str(cut)
+        state.mkdir()
+        calls_file(state).write_bytes(content[:cut])
         conversation = Conversation.begin(state, "c1", "call", LATER)
         conversation.observe(turn(10, "after the crash"))
         conversation.hand_over("hang-up", LATER + timedelta(hours=1))
         conversation.close()
+        whole = [json.loads(line) for line in _whole_lines(content[:cut])]
+        expected = [record["turn"]["text"] for record in whole if "turn" in record]
         assert texts_handed_over(state) == [*expected, "after the crash"]
         assert unreadable(state) == []
 
