@@ -1,0 +1,265 @@
+"""The arrows of docs/architecture.md, as tables."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# voice knows memory through this door only.
+DOOR = {"memory", "memory.records", "memory.errors"}
+
+# pipecat is imported in these modules, in everything under these packages, and nowhere else.
+PIPECAT = (
+    "voice.frames",
+    "voice.pipeline",
+    "voice.tap",
+    "voice.call",
+    "voice.hearing",
+    "voice.engines",
+    "voice.transports",
+)
+
+# Modules that only decide. They import each other, and nothing that waits, reads or rolls dice.
+PURE = {
+    "memory.errors",
+    "memory.notebooks.news",
+    "memory.notebooks.page",
+    "memory.notebooks.prefix",
+    "memory.records",
+    "voice.engines.answer_text",
+    "voice.engines.choose",
+    "voice.engines.history",
+    "voice.engines.language_model",
+    "voice.engines.realtime_rules",
+    "voice.errors",
+    "voice.heard",
+    "voice.hearing.endpoint",
+    "voice.hearing.wording",
+    "voice.records",
+    "voice.speech.choice",
+    "voice.speech.clauses",
+    "voice.speech.preparation",
+    "voice.triggers",
+    "voice.turns",
+}
+# Of these there is nothing to test: records, exceptions and a Protocol.
+WITHOUT_RULES = {
+    "memory.errors",
+    "memory.records",
+    "voice.engines.language_model",
+    "voice.errors",
+    "voice.records",
+}
+IMPURE = {
+    "asyncio", "concurrent", "contextvars", "ctypes", "filelock", "http", "httpx", "importlib",
+    "io", "logging", "multiprocessing", "os", "pathlib", "pipecat", "platformdirs", "random",
+    "secrets", "selectors", "shutil", "signal", "socket", "sqlite3", "ssl", "subprocess", "sys",
+    "tempfile", "threading", "time", "urllib.request", "uuid", "uvicorn", "websockets",
+}  # fmt: skip
+IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "now", "utcnow", "today"}
+
+# Names that say nothing.
+EMPTY_NAMES = {"manager", "helper", "helpers", "util", "utils", "common", "misc", "data", "process"}
+
+# Tests of several modules at once, with what they are about.
+ACROSS = {"voice/web/test_page.py": "the page's own modules, in a real browser"}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {
+    name_of(path): path
+    for package in ("memory", "voice")
+    for path in ROOT.glob(f"{package}/**/*.py")
+}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+def imports(name: str) -> set[str]:
+    """Every module that this one names in an import, also inside functions.
+
+    `from package import x` names `package.x` where that is a module of ours.
+    """
+    return set(_imported(TREES[name], name))
+
+
+def _imported(tree: ast.AST, name: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name} imports relatively"
+            assert node.module is not None
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
+
+
+def within(name: str, packages: tuple[str, ...]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def test_modules_are_found() -> None:
+    """The tables speak about modules that exist."""
+    assert len(MODULES) > 20
+    assert PURE - MODULES.keys() == set()
+    assert WITHOUT_RULES <= PURE
+    assert {name for name in PIPECAT if name not in MODULES} == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import pipecat.frames", {"pipecat.frames"}),
+        ("def f():\n    from pipecat import frames", {"pipecat"}),
+        ("from memory import store", {"memory.store"}),
+        ("from memory import Memory, conversations", {"memory", "memory.conversations"}),
+        ("if x:\n    import a as b, os.path", {"a", "os.path"}),
+    ],
+)
+def test_imports_are_found(source: str, expected: set[str]) -> None:
+    """An import is seen wherever it stands, and whatever form it has."""
+    assert set(_imported(ast.parse(source), "x")) == expected
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if within(name, ("memory",))))
+def test_memory_knows_neither_voice_nor_pipecat(name: str) -> None:
+    """memory never imports voice or pipecat."""
+    assert {found for found in imports(name) if within(found, ("voice", "pipecat"))} == set()
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if within(name, ("voice",))))
+def test_voice_comes_through_the_door(name: str) -> None:
+    """voice imports memory, memory.records and memory.errors, and no other room of memory."""
+    assert {found for found in imports(name) if within(found, ("memory",))} <= DOOR
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_pipecat_stays_where_frames_flow(name: str) -> None:
+    """pipecat is imported at the edge only."""
+    if not within(name, PIPECAT):
+        assert {found for found in imports(name) if within(found, ("pipecat",))} == set()
+
+
+@pytest.mark.parametrize("name", sorted(PURE))
+def test_what_decides_only_decides(name: str) -> None:
+    """A pure module imports pure modules of ours, and nothing that waits, reads or varies."""
+    found = imports(name)
+    ours = {module for module in found if within(module, ("memory", "voice"))}
+    assert ours <= PURE
+    assert {module for module in found if within(module, tuple(IMPURE))} == set()
+    called = {
+        node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+    }
+    assert called & IMPURE_CALLS == set()
+    assert not any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(TREES[name])) or (
+        name in WITHOUT_RULES
+    )
+
+
+def test_only_the_store_writes() -> None:
+    """In memory, files are written, renamed and removed in memory/store.py; events.db has its own
+    module."""
+    writing = {
+        "write_text",
+        "write_bytes",
+        "mkdir",
+        "unlink",
+        "rename",
+        "touch",
+        "truncate",
+        "rmdir",
+    }
+    found = {
+        (name, node.func.attr)
+        for name, tree in TREES.items()
+        if within(name, ("memory",)) and name != "memory.store"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in writing
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_names_say_something(name: str) -> None:
+    """No module is called after nothing."""
+    assert not set(name.split(".")[-1].split("_")) & EMPTY_NAMES
+
+
+def test_rooms_do_not_turn_in_circles() -> None:
+    """No module imports itself by way of others (imports inside functions don't count)."""
+    arrows = {name: _at_import(name) for name in MODULES}
+    settled: set[str] = set()
+    while ready := {n for n in arrows if n not in settled and arrows[n] <= settled}:
+        settled |= ready
+    assert MODULES.keys() - settled == set()
+
+
+def _at_import(name: str) -> set[str]:
+    functions = [
+        node
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    later = {id(inner) for function in functions for inner in ast.walk(function)}
+    now = ast.Module(
+        body=[
+            n
+            for n in ast.walk(TREES[name])
+            if isinstance(n, ast.Import | ast.ImportFrom) and id(n) not in later
+        ],
+        type_ignores=[],
+    )
+    return {found for found in _imported(now, name) if found in MODULES and found != name}
+
+
+# Tests mirror the code ----------------------------------------------------------------
+
+TESTS = {
+    str(path.relative_to(ROOT / "tests")): path
+    for package in ("memory", "voice")
+    for path in (ROOT / "tests" / package).glob("**/test_*.py")
+}
+
+
+@pytest.mark.parametrize("test", sorted(TESTS))
+def test_a_test_stands_where_its_module_does(test: str) -> None:
+    """tests/a/test_b.py is about a/b.py, or about the package a when b is its name."""
+    folder, _, file = test.rpartition("/")
+    subject = file.removeprefix("test_").removesuffix(".py")
+    package = folder.replace("/", ".")
+    known = {f"{package}.{subject}"} | (
+        {package} if subject == package.rpartition(".")[2] else set()
+    )
+    assert known & MODULES.keys() or test in ACROSS
+
+
+def test_tests_across_modules_exist() -> None:
+    """The table of tests across modules has no row without a test."""
+    assert ACROSS.keys() <= TESTS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(PURE - WITHOUT_RULES))
+def test_what_decides_has_its_table(name: str) -> None:
+    """Each module that decides has a test module of its own."""
+    folder, _, module = name.rpartition(".")
+    assert f"{folder.replace('.', '/')}/test_{module}.py" in TESTS
+
+
+def test_the_standard_library_names_are_real() -> None:
+    """What is listed as impure is a module of Python or one that we depend on."""
+    ours = {"filelock", "httpx", "pipecat", "platformdirs", "uvicorn", "websockets"}
+    assert {name.partition(".")[0] for name in IMPURE} - sys.stdlib_module_names == ours
