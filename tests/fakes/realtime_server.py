@@ -330,7 +330,7 @@ class Connection:
 
     async def _send(self, kind: str, **fields: Any) -> None:
         if self._half_open:
-            await asyncio.Event().wait()
+            return
         event = {"type": kind, "event_id": self._id("event"), **fields}
         with contextlib.suppress(ConnectionClosed):
             await self._socket.send(json.dumps(event))

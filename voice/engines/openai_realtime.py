@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
-import json
 import logging
 import random
 from collections import deque
@@ -31,11 +29,10 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.services.openai.realtime import events
 from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from memory.records import Turn
 from voice.engines.protocol import Opening
+from voice.engines.realtime_link import Link, SessionRefused, open_link
 from voice.engines.realtime_rules import (
     ANSWER_HZ,
     LETTERS_PER_S,
@@ -53,8 +50,6 @@ from voice.engines.realtime_rules import (
     is_loopback,
     is_open_to_listeners,
     judge,
-    judge_close,
-    judge_status,
     played_of,
     seed,
     time_is_due,
@@ -81,66 +76,17 @@ from voice.records import (
 
 log = logging.getLogger(__name__)
 
-_MAX_EVENT_BYTES = 16 * 1024 * 1024  # a session's echo holds the notebooks; the default is 1 MiB
-_MAX_WAITING_EVENTS = 2_000
 _MIN_COMMIT_MS = 100  # the server refuses less
 _LASTING_S = 60.0  # a session that lasted so long was no failed try
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long to wait, in seconds, and how often to try."""
-
-    opening_s: float = 10.0
-    answer_s: float = 20.0
-    ping_s: float = 5.0
-    closing_s: float = 0.5
-    connects: int = 7
-    first_pause_s: float = 0.25
-    longest_pause_s: float = 8.0
-    asks: int = 3
-    ask_pause_s: float = 1.0
-
-
-class _Refused(Exception):
-    """There is no session; the judgement says whether another try can help."""
-
-    def __init__(self, judgement: Judgement) -> None:
-        super().__init__(judgement.text)
-        self.judgement = judgement
-
-
-class _Link:
-    """One session's socket. Sending never waits: a stalled socket must not stall the call."""
-
-    def __init__(self, socket: ClientConnection, number: int, closing_s: float) -> None:
-        self.socket = socket
-        self.number = number
-        self.began_s = asyncio.get_running_loop().time()
-        self._closing_s = closing_s
-        self._outbox: asyncio.Queue[str] = asyncio.Queue()
-
-    def send(self, event: events.ClientEvent) -> None:
-        if self._outbox.qsize() >= _MAX_WAITING_EVENTS:
-            log.warning("session %d takes nothing any more", self.number)
-            self.abort()
-            return
-        self._outbox.put_nowait(json.dumps(event.model_dump(exclude_none=True)))
-
-    async def pump(self) -> None:
-        with contextlib.suppress(ConnectionClosed):  # whoever receives hears of it too
-            while True:
-                await self.socket.send(await self._outbox.get())
-
-    def abort(self) -> None:
-        self.socket.transport.abort()
-
-    async def close(self) -> None:
-        try:
-            async with asyncio.timeout(self._closing_s):
-                await self.socket.close()
-        except TimeoutError:
-            self.abort()
+# How often, and with which pauses, a session and an answer are tried.
+_CONNECTS = 7
+_FIRST_PAUSE_S = 0.25
+_LONGEST_PAUSE_S = 8.0
+_ASKS = 3
+_ASK_PAUSE_S = 1.0
+_ANSWER_S = 20.0
+_CANCELLING_S = 0.5
 
 
 @dataclass(slots=True)
@@ -169,7 +115,7 @@ class _Answer:
 
     to: UserSaid | None
     event_id: str
-    session: int
+    link: Link
     alignment: Alignment
     response: str | None = None
     alive: bool = True
@@ -200,14 +146,12 @@ class OpenAIRealtimeEngine:
         url: str = OPENAI_URL,
         model: str = "gpt-realtime-2.1",
         voice: str = "marin",
-        patience: Patience | None = None,
     ) -> None:
         self.played_samples: Callable[[], int] | None = None
         self._key = key
         self._url = url
         self._model = model
         self._voice = voice
-        self._patience = patience or Patience()
         self._session: _Session | None = None
 
     @property
@@ -240,13 +184,12 @@ class OpenAIRealtimeEngine:
             url=with_model(self._url, self._model),
             model=self._model,
             voice=self._voice,
-            patience=self._patience,
             opening=opening,
             played_samples=lambda: self.played_samples() if self.played_samples else None,
         )
         try:
             await session.begin()
-        except _Refused as refused:
+        except SessionRefused as refused:
             raise EngineUnavailable(
                 f"OpenAI Realtime at {host_of(self._url)} can't be used. {refused.judgement.text}"
             ) from refused
@@ -272,7 +215,6 @@ class _Session(OpenAIRealtimeLLMService):
         url: str,
         model: str,
         voice: str,
-        patience: Patience,
         opening: Opening,
         played_samples: Callable[[], int | None],
     ) -> None:
@@ -282,24 +224,22 @@ class _Session(OpenAIRealtimeLLMService):
             model=model,
             output_modalities=["audio"],
             instructions=opening.prefix.text,
-            tools=[],
             audio=events.AudioConfiguration(
                 input=events.AudioInput(format=events.PCMAudioFormat(), turn_detection=False),
                 output=events.AudioOutput(format=events.PCMAudioFormat(), voice=voice),
             ),
         )
+        self._properties.tools = []  # none yet; its constructor would leave an empty list out
+        # Without the instructions: pipecat logs those that it knows of, notebooks and all.
+        known = self._properties.model_copy(update={"instructions": None})
         super().__init__(
             api_key=key,
-            settings=OpenAIRealtimeLLMService.Settings(
-                model=model, session_properties=self._properties
-            ),
+            settings=OpenAIRealtimeLLMService.Settings(model=model, session_properties=known),
         )
         self.base_url = url
-        self._patience = patience
         self._opening = opening
         self._played_samples = played_samples
-        self._link: _Link | None = None
-        self._sessions = 0
+        self._link: Link | None = None
         self._strikes = 0
         self._closing = False
         self._fatal = ""
@@ -324,8 +264,8 @@ class _Session(OpenAIRealtimeLLMService):
     # Life ---------------------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """The first session, before there is a pipeline. Raises _Refused."""
-        self._adopt(await self._new_session())
+        """The first session, before there is a pipeline. Raises SessionRefused."""
+        self._adopt(await self._new_link())
 
     async def end(self) -> None:
         await self._disconnect()
@@ -341,7 +281,7 @@ class _Session(OpenAIRealtimeLLMService):
         self._disarm()
         for task in (self._running, self._pumping):
             if task is not None and not task.done():
-                await self.cancel_task(task, timeout=self._patience.closing_s)
+                await self.cancel_task(task, timeout=_CANCELLING_S)
         self._running = self._pumping = None
         link, self._link = self._link, None
         if link is not None:
@@ -360,57 +300,13 @@ class _Session(OpenAIRealtimeLLMService):
             if not self._closing:
                 await self._lost(link)
 
-    async def _new_session(self) -> _Link:
-        """Connect and have the session configured. Raises _Refused."""
-        patience = self._patience
-        proxies = {"proxy": None} if is_loopback(host_of(self.base_url)) else {}
-        socket: ClientConnection | None = None
-        try:
-            async with asyncio.timeout(patience.opening_s):
-                socket = await connect(
-                    self.base_url,
-                    additional_headers=await self._auth_headers(),
-                    max_size=_MAX_EVENT_BYTES,
-                    ping_interval=patience.ping_s,
-                    ping_timeout=patience.ping_s,
-                    close_timeout=patience.closing_s,
-                    **proxies,  # type: ignore[arg-type]
-                )
-                await self._configure(socket)
-        except BaseException as fault:
-            if socket is not None:
-                socket.transport.abort()
-            if isinstance(fault, (OSError, TimeoutError, InvalidHandshake, ConnectionClosed)):
-                raise _Refused(_why(fault, self.base_url)) from fault
-            raise
-        self._sessions += 1
-        log.info("session %d at %s is open", self._sessions, host_of(self.base_url))
-        return _Link(socket, self._sessions, patience.closing_s)
-
-    async def _configure(self, socket: ClientConnection) -> None:
-        async for raw in socket:
-            match _parsed(raw):
-                case events.SessionCreatedEvent():
-                    update = events.SessionUpdateEvent(session=self._properties)
-                    await socket.send(json.dumps(update.model_dump(exclude_none=True)))
-                case events.SessionUpdatedEvent():
-                    return
-                case events.ErrorEvent(error=error):
-                    judgement = judge(error.code, error.type)
-                    if judgement.verdict == "harmless":
-                        # What is harmless later is not so now: the session isn't as we need it.
-                        judgement = Judgement(
-                            "fatal", f"It refused the session's settings: {error.message}"
-                        )
-                    raise _Refused(judgement)
-                case _:
-                    pass
-        raise _Refused(judge_close(socket.close_code, socket.close_reason or ""))
+    async def _new_link(self) -> Link:
+        return await open_link(self.base_url, await self._auth_headers(), self._properties)
 
     async def _auth_headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
 
-    def _adopt(self, link: _Link) -> None:
+    def _adopt(self, link: Link) -> None:
         """A new session learns what was said, and gets what is being said."""
         self._link = link
         self._told_at = None
@@ -420,25 +316,29 @@ class _Session(OpenAIRealtimeLLMService):
         for speaker, text in seed(self._turns, [question.text for question in self._questions]):
             self._tell(speaker, text)
         if self._turn is not None:
-            self._turn = _UserTurn(self._turn.began_ms)
-            self._send_sound(self._turn, self._microphone.since(self._turn.began_ms))
+            began_ms = self._turn.began_ms
+            if began_ms < self._microphone.first_ms:
+                log.warning(
+                    "the first %d ms of a long turn can't be sent again",
+                    self._microphone.first_ms - began_ms,
+                )
+            self._turn = _UserTurn(began_ms)
+            self._send_sound(self._turn, self._microphone.since(began_ms))
         if self._questions:
             self._ask()
 
-    async def _lost(self, link: _Link) -> None:
-        socket = link.socket
+    async def _lost(self, link: Link) -> None:
         self._link = None
         self._disarm()
-        log.warning("session %d was lost (code %s)", link.number, socket.close_code)
+        log.warning("the session was lost: %s", link.end.text)
         if asyncio.get_running_loop().time() - link.began_s >= _LASTING_S:
             self._strikes = 0
         answer, self._answer = self._answer, None
         self._owed = False
         if answer is not None and answer.alive and answer.begun:
             await self._finish(answer, None)
-        judgement = judge_close(socket.close_code, socket.close_reason or "")
-        if judgement.verdict == "fatal":
-            self._fatal = self._fatal or judgement.text
+        if link.end.verdict == "fatal":
+            self._fatal = self._fatal or link.end.text
         if not self._fatal:
             self._notify(
                 "handled",
@@ -448,24 +348,24 @@ class _Session(OpenAIRealtimeLLMService):
 
     async def _reconnect(self) -> bool:
         """Bounded tries with growing pauses. False: given up, and the user was told."""
-        patience = self._patience
         judgement = Judgement("reconnect")
-        while not self._fatal and self._strikes < patience.connects:
+        while not self._fatal and self._strikes < _CONNECTS:
             if self._strikes:
-                pause_s = patience.first_pause_s * 2 ** (self._strikes - 1)
+                pause_s = _FIRST_PAUSE_S * 2 ** (self._strikes - 1)
                 # Spread, so that not every client comes back at once.
                 await asyncio.sleep(
-                    min(pause_s, patience.longest_pause_s) * random.uniform(0.75, 1.25)  # noqa: S311
+                    min(pause_s, _LONGEST_PAUSE_S) * random.uniform(0.75, 1.25)  # noqa: S311
                 )
             self._strikes += 1
             try:
-                link = await self._new_session()
-            except _Refused as refused:
+                link = await self._new_link()
+            except SessionRefused as refused:
                 judgement = refused.judgement
                 if judgement.verdict == "fatal":
                     self._fatal = judgement.text
                 continue
             self._notify("handled", "Connected again; the conversation goes on.")
+            await self._gather_news()
             if self._questions and not self._count_ask():
                 await self._fail("The voice service broke off each time it should answer this.")
             self._adopt(link)
@@ -488,17 +388,14 @@ class _Session(OpenAIRealtimeLLMService):
 
     # What the server says -------------------------------------------------------------------
 
-    async def _receive(self, link: _Link) -> None:
-        with contextlib.suppress(ConnectionClosed):
-            async for raw in link.socket:
-                event = _parsed(raw)
-                if event is None:
-                    continue
-                try:
-                    await self._handle(event)
-                except Exception:
-                    # One event that trips us must not make the rest of the call deaf.
-                    log.exception("an event of type %s was not handled", event.type)
+    async def _receive(self, link: Link) -> None:
+        """Until the socket is closed."""
+        while (event := await link.receive()) is not None:
+            try:
+                await self._handle(event)
+            except Exception:
+                # One event that trips us must not make the rest of the call deaf.
+                log.exception("an event of type %s was not handled", event.type)
 
     async def _handle(self, event: events.ServerEvent) -> None:
         match event:
@@ -730,9 +627,7 @@ class _Session(OpenAIRealtimeLLMService):
         if link is None:
             self._wanted.set()
             return
-        news = await self._opening.news()
-        if news:
-            self._news.append(news)
+        news = await self._gather_news()
         if self._link is not link:
             return  # lost meanwhile: the next session is seeded with these words, and asked
         if time_is_due(self._told_at or self._opening.now(), self._opening.now()):
@@ -741,6 +636,12 @@ class _Session(OpenAIRealtimeLLMService):
             self._tell("system", news)
         self._hand_in(question, turn)
         self._ask()
+
+    async def _gather_news(self) -> str | None:
+        news = await self._opening.news()
+        if news:
+            self._news.append(news)
+        return news
 
     def _hand_in(self, question: _Question, turn: _UserTurn | None) -> None:
         if turn is not None:
@@ -757,11 +658,11 @@ class _Session(OpenAIRealtimeLLMService):
             self._disarm_retry()
             self._owed = False
             self._questions.clear()
+            unkept = [kept for kept in self._unkept if kept.alive]
             answer = self._answer
             if answer is not None and answer.alive:
                 answer.alive = False
                 self._send(events.ResponseCancelEvent())
-            unkept = [kept for kept in self._unkept if kept.alive]
             for kept in unkept:
                 kept.alive = False
             played = self._played_samples() if unkept else None
@@ -792,7 +693,7 @@ class _Session(OpenAIRealtimeLLMService):
         self._answer = _Answer(
             to=self._questions[-1].to,
             event_id=event.event_id,
-            session=link.number,
+            link=link,
             alignment=Alignment(self._letters_per_s),
         )
         self._send(event)
@@ -800,7 +701,7 @@ class _Session(OpenAIRealtimeLLMService):
 
     def _count_ask(self) -> bool:
         self._asks += 1
-        return self._asks < self._patience.asks
+        return self._asks < _ASKS
 
     async def _ask_later(self, reason: str) -> None:
         """The same question once more after a pause, or a failure when that was tried enough."""
@@ -809,7 +710,7 @@ class _Session(OpenAIRealtimeLLMService):
         if not self._count_ask():
             await self._fail(reason)
             return
-        pause_s = self._patience.ask_pause_s * 2 ** (self._asks - 1)
+        pause_s = _ASK_PAUSE_S * 2 ** (self._asks - 1)
         self._retry = asyncio.get_running_loop().call_later(pause_s, self._ask_again)
 
     def _ask_again(self) -> None:
@@ -828,9 +729,7 @@ class _Session(OpenAIRealtimeLLMService):
             self._watchdog.cancel()
         link = self._link
         if link is not None:
-            self._watchdog = asyncio.get_running_loop().call_later(
-                self._patience.answer_s, link.abort
-            )
+            self._watchdog = asyncio.get_running_loop().call_later(_ANSWER_S, link.abort)
 
     def _disarm(self) -> None:
         self._disarm_retry()
@@ -850,7 +749,7 @@ class _Session(OpenAIRealtimeLLMService):
         answer = self._kept_as(turn) if turn.speaker == "assistant" else None
         if answer is None:
             return
-        if self._link is not None and answer.session != self._link.number:
+        if self._link is not None and answer.link is not self._link:
             self._tell("assistant", turn.text)  # this session was seeded before it was kept
         elif turn.interrupted:
             if answer.alive and answer is self._answer:
@@ -871,7 +770,7 @@ class _Session(OpenAIRealtimeLLMService):
     def _settle(self, answer: _Answer, played_samples: int) -> None:
         """Cut an answer at the server to what was heard, once."""
         link = self._link
-        if answer.settled or link is None or answer.session != link.number:
+        if answer.settled or link is None or answer.link is not link:
             return
         answer.settled = True
         for step in cut(answer.items, played_samples, complete=answer.complete):
@@ -889,10 +788,13 @@ class _Session(OpenAIRealtimeLLMService):
 
     def _forget_unheard(self, answer: _Answer, response: events.Response) -> None:
         """Items of a cancelled answer of which no sound was passed on."""
-        known = {item.id for item in answer.items} if answer.begun else set()
-        for item in response.output or []:
-            if item.type == "message" and item.id not in known:
-                self._send(events.ConversationItemDeleteEvent(item_id=item.id))
+        named = [item.id for item in response.output or [] if item.type == "message"]
+        known = [item.id for item in answer.items]
+        unheard = (
+            [item for item in named if item not in known] if answer.begun else {*named, *known}
+        )
+        for item in unheard:
+            self._send(events.ConversationItemDeleteEvent(item_id=item))
 
     def _tell_time(self) -> None:
         now = self._opening.now()
@@ -913,16 +815,6 @@ class _Session(OpenAIRealtimeLLMService):
 
 
 _WHAT_TO_DO = "Say something to try again, or choose the local engine."
-
-
-def _parsed(raw: str | bytes) -> events.ServerEvent | None:
-    """None for an event of no interest, and for one that is broken."""
-    try:
-        parsed: events.ServerEvent | None = events.parse_server_event(raw)  # type: ignore[no-untyped-call]
-    except Exception:  # noqa: BLE001 - pipecat raises nothing narrower, and its text holds what was said
-        log.warning("an event of the server was broken and is left out")
-        return None
-    return parsed
 
 
 def _item_of(answer: _Answer, item: str, content_index: int) -> Item:
@@ -949,30 +841,3 @@ def _log_usage(response: events.Response, prefix_sha256: str) -> None:
         usage.input_tokens if usage else "unknown",
         prefix_sha256,
     )
-
-
-def _why(fault: BaseException, url: str) -> Judgement:
-    if isinstance(fault, InvalidStatus):
-        return judge_status(fault.response.status_code, _code_in(fault.response.body))
-    if isinstance(fault, TimeoutError):
-        return Judgement(
-            "reconnect", "The server did not answer in time. Check the network and the address."
-        )
-    if isinstance(fault, OSError):
-        reason = fault.strerror or str(fault)
-        return Judgement(
-            "reconnect",
-            f"Nobody answers at {host_of(url)} ({reason}). Check the address in openai_url, "
-            "the network, and that the server runs.",
-        )
-    return Judgement("reconnect", "The server broke off while the session was opened.")
-
-
-def _code_in(body: bytes | bytearray | None) -> str | None:
-    """The error code in a refused handshake's body, where there is one."""
-    try:
-        error = json.loads(body or b"{}").get("error")
-    except (ValueError, AttributeError):
-        return None
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, str) else None

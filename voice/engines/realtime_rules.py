@@ -207,17 +207,13 @@ class Microphone:
         self._end = 0
         self._kept = 0
         self._held: int | None = None
-        self.lost_samples = 0
 
     def append(self, audio: bytes) -> None:
         self._chunks.append(audio)
         self._end += len(audio) // 2
         self._kept += len(audio) // 2
         while self._chunks and self._kept - len(self._chunks[0]) // 2 >= self._wanted():
-            dropped = len(self._chunks.popleft()) // 2
-            self._kept -= dropped
-            if self._held is not None and self._held < self._end - self._kept:
-                self.lost_samples += dropped
+            self._kept -= len(self._chunks.popleft()) // 2
 
     def _wanted(self) -> int:
         idle = IDLE_S * MICROPHONE_HZ
@@ -230,6 +226,11 @@ class Microphone:
 
     def release(self) -> None:
         self._held = None
+
+    @property
+    def first_ms(self) -> int:
+        """The position of the oldest sound that is left."""
+        return (self._end - self._kept) * 1000 // MICROPHONE_HZ
 
     def since(self, from_ms: int) -> bytes:
         """From that position of the stream until now, or what is left of it."""

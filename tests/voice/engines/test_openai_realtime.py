@@ -1,0 +1,1026 @@
+"""The OpenAI Realtime engine in a pipeline, against the server of ours, on a virtual clock."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pipecat.frames.frames import (
+    Frame,
+    InputAudioRawFrame,
+    InterruptionFrame,
+    TTSAudioRawFrame,
+    TTSStartedFrame,
+    TTSStoppedFrame,
+)
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.workers.runner import WorkerRunner
+
+from memory.records import Prefix, Turn
+from tests.fakes.realtime_server import (
+    Abort,
+    Answer,
+    Close,
+    Error,
+    Event,
+    Fault,
+    HalfOpen,
+    RealtimeServer,
+    Say,
+)
+from voice.engines.openai_realtime import OpenAIRealtimeEngine
+from voice.engines.protocol import Opening
+from voice.errors import EngineUnavailable
+from voice.frames import (
+    AnswerBeganFrame,
+    AnswerDoneFrame,
+    AnswerFailedFrame,
+    HeardFrame,
+    SpokenFrame,
+    TypedFrame,
+)
+from voice.records import (
+    BargedIn,
+    CallEvent,
+    Guess,
+    Heard,
+    Notice,
+    NoTurn,
+    Partial,
+    SpeechBegan,
+    TurnAdded,
+    UserSaid,
+)
+from voice.tap import Tap
+from voice.turns import Transcript
+from voice.virtual_time import run_virtual
+
+BEGAN_AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+NOTEBOOK = "# USER.md\n- Her sister Ana was born on the third of May. ¡Ñandú! Größe 3\n" * 200
+FRAME = 320
+ANSWERING = (
+    AnswerBeganFrame, TTSStartedFrame, SpokenFrame, TTSAudioRawFrame, TTSStoppedFrame,
+    AnswerDoneFrame,
+)  # fmt: skip
+
+
+class Speaker(FrameProcessor):
+    """An output: plays at the pace of sound in steps of 20 ms; an interruption empties it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.played_samples = 0
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if not isinstance(frame, TTSAudioRawFrame):
+            if isinstance(frame, AnswerBeganFrame):
+                self.played_samples = 0
+            await self.push_frame(frame, direction)
+            return
+        for at in range(0, len(frame.audio), 960):
+            sound = frame.audio[at : at + 960]
+            await asyncio.sleep(len(sound) / 2 / 24_000)
+            self.played_samples += len(sound) // 2
+            await self.push_frame(TTSAudioRawFrame(sound, frame.sample_rate, 1))
+
+
+class Collector(FrameProcessor):
+    """Keeps what comes out of the engine."""
+
+    def __init__(self, changed: asyncio.Event) -> None:
+        super().__init__()
+        self.frames: list[Frame] = []
+        self._changed = changed
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if direction is FrameDirection.DOWNSTREAM and not isinstance(frame, InputAudioRawFrame):
+            self.frames.append(frame)
+            self._changed.set()
+        await self.push_frame(frame, direction)
+
+
+class Caller:
+    """A call from the user's side: speaks, types, interrupts, and sees what came out."""
+
+    def __init__(self, server: RealtimeServer) -> None:
+        self.server = server
+        self.notices: list[Notice] = []
+        self.events: list[CallEvent] = []
+        self.changed = asyncio.Event()
+        self.news: list[str | None] = []
+        self.asked_s: list[float] = []
+        self.speaker = Speaker()
+        self.out = Collector(self.changed)
+        self.position_ms = 0
+        self.frames_sent = 0
+        self.transcript = Transcript("call")
+        self.engine: OpenAIRealtimeEngine
+        self.worker: PipelineWorker
+
+    def now(self) -> datetime:
+        return BEGAN_AT + timedelta(seconds=asyncio.get_running_loop().time() - 1_000_000)
+
+    def opening(self, prefix: str = NOTEBOOK, earlier: tuple[Turn, ...] = ()) -> Opening:
+        async def news() -> str | None:
+            return self.news.pop(0) if self.news else None
+
+        def notify(notice: Notice) -> None:
+            self.notices.append(notice)
+            self.changed.set()
+
+        return Opening(
+            prefix=Prefix(text=prefix, sha256=hashlib.sha256(prefix.encode()).hexdigest()),
+            language="en",
+            now=self.now,
+            news=news,
+            notify=notify,
+            earlier=earlier,
+        )
+
+    def emit(self, event: CallEvent) -> None:
+        self.events.append(event)
+        if isinstance(event, TurnAdded):
+            self.engine.heard(event.turn)
+        self.changed.set()
+
+    @property
+    def turns(self) -> list[Turn]:
+        return [event.turn for event in self.events if isinstance(event, TurnAdded)]
+
+    # Doing ------------------------------------------------------------------------------
+
+    async def send(self, frame: Frame) -> None:
+        await self.worker.queue_frame(frame)
+
+    async def tell(self, event: Heard) -> None:
+        await self.send(HeardFrame(event=event))
+
+    async def sound(self, ms: int, level: int = 0) -> None:
+        for _ in range(ms // 20):
+            audio = level.to_bytes(2, "little", signed=True) * FRAME
+            await self.send(InputAudioRawFrame(audio, 16_000, 1))
+            self.position_ms += 20
+
+    async def begin(self, ms: int = 1000, *, late_ms: int = 200) -> int:
+        """Speak; the ears notice it `late_ms` after the first sound."""
+        began_ms = self.position_ms
+        await self.sound(late_ms, 4000)
+        await self.tell(SpeechBegan(began_ms=began_ms))
+        await self.sound(ms - late_ms, 4000)
+        return began_ms
+
+    async def end(self, began_ms: int, text: str) -> UserSaid:
+        now_s = asyncio.get_running_loop().time()
+        said = UserSaid(
+            text=text,
+            language="en",
+            began_ms=began_ms,
+            ended_ms=self.position_ms,
+            guess=None,
+            ended_s=now_s,
+            decided_s=now_s,
+            transcribed_s=now_s,
+        )
+        await self.tell(said)
+        return said
+
+    async def say(self, text: str, ms: int = 1000) -> UserSaid:
+        await self.sound(200)
+        return await self.end(await self.begin(ms), text)
+
+    async def barge_in(self) -> None:
+        """As the ears do it: the event, then pipecat's interruption."""
+        await self.tell(BargedIn(began_ms=self.position_ms))
+        await self.send(InterruptionFrame())
+
+    async def ask(self, text: str) -> str:
+        """Say it, and wait until the answer has been played."""
+        done = len(self.of(AnswerDoneFrame))
+        await self.say(text)
+        await self.answers(done + 1)
+        return self.turns[-1].text
+
+    async def answers(self, count: int) -> None:
+        await self.until(lambda: len(self.of(AnswerDoneFrame)) >= count)
+
+    async def until(self, true: Callable[[], object]) -> None:
+        while not true():
+            self.changed.clear()
+            await self.changed.wait()
+
+    # Seeing -----------------------------------------------------------------------------
+
+    def of(self, *kinds: type[Frame]) -> list[Frame]:
+        return [frame for frame in self.out.frames if isinstance(frame, kinds)]
+
+    @property
+    def samples(self) -> int:
+        return sum(
+            len(frame.audio) // 2
+            for frame in self.out.frames
+            if isinstance(frame, TTSAudioRawFrame)
+        )
+
+    @property
+    def spoken(self) -> str:
+        return " ".join(frame.text for frame in self.out.frames if isinstance(frame, SpokenFrame))
+
+    def told(self, role: str, connection: int | None = None) -> list[str]:
+        """The texts that the server was told as items."""
+        created = self.server.received("conversation.item.create", connection=connection)
+        return [
+            event["item"]["content"][0]["text"]
+            for event in created
+            if event["item"]["role"] == role
+        ]
+
+
+@asynccontextmanager
+async def call(
+    server: RealtimeServer,
+    *,
+    hook: bool = True,
+    url: str | None = None,
+    key: str = "",
+    earlier: tuple[Turn, ...] = (),
+    listen: bool = True,
+) -> AsyncIterator[Caller]:
+    """A pipeline with the engine in it. `listen`: behind an output that plays in real time."""
+    caller = Caller(server)
+    caller.engine = OpenAIRealtimeEngine(url=url or server.url, key=key)
+    if hook:
+        caller.engine.played_samples = lambda: caller.speaker.played_samples
+    processors = await caller.engine.open(caller.opening(earlier=earlier))
+    tap = Tap(caller.transcript, now=caller.now, emit=caller.emit)
+    rest: list[FrameProcessor] = [caller.speaker, tap, caller.out] if listen else [caller.out]
+    caller.worker = PipelineWorker(
+        Pipeline([*processors, *rest]),
+        idle_timeout_secs=None,
+        enable_rtvi=False,
+        enable_turn_tracking=False,
+        params=PipelineParams(audio_in_sample_rate=16_000, audio_out_sample_rate=24_000),
+    )
+    runner = WorkerRunner(handle_sigint=False)
+    await runner.add_workers(caller.worker)
+    running = asyncio.create_task(runner.run())
+    try:
+        yield caller
+    finally:
+        await caller.worker.cancel(reason="over")
+        await running
+        await caller.engine.close()
+
+
+def play(
+    scenario: Callable[[Caller], Coroutine[Any, Any, None]],
+    server: Callable[[], RealtimeServer] = RealtimeServer,
+    **settings: Any,
+) -> None:
+    async def main() -> None:
+        async with (
+            asyncio.timeout(20_000),
+            server() as listening,
+            call(listening, **settings) as caller,
+        ):
+            await scenario(caller)
+
+    run_virtual(main, epoch_s=BEGAN_AT.timestamp())
+
+
+def serving(
+    *answers: Answer, faults: Sequence[Fault] = (), **more: Any
+) -> Callable[[], RealtimeServer]:
+    return lambda: RealtimeServer(answers=list(answers) or [Answer()], faults=list(faults), **more)
+
+
+def types(events: Sequence[Event]) -> list[str]:
+    """Event types in order, runs of sound taken together."""
+    seen: list[str] = []
+    for event in events:
+        if not seen or seen[-1] != event["type"]:
+            seen.append(event["type"])
+    return seen
+
+
+def answer_text(count: int) -> str:
+    return " ".join(f"word{number}" for number in range(count))
+
+
+# A plain turn ---------------------------------------------------------------------------
+
+
+def test_a_spoken_turn_is_committed_and_answered_once() -> None:
+    """One turn gives one commit, one response, and the frames in the promised order."""
+
+    async def scenario(caller: Caller) -> None:
+        said = await caller.say("When is my sister's birthday?")
+        await caller.until(lambda: caller.of(AnswerDoneFrame))
+        began = caller.of(AnswerBeganFrame)
+        assert [frame.to for frame in began if isinstance(frame, AnswerBeganFrame)] == [said]
+        order = [
+            type(frame)
+            for frame in caller.of(
+                AnswerBeganFrame, TTSStartedFrame, SpokenFrame, TTSAudioRawFrame,
+                TTSStoppedFrame, AnswerDoneFrame,
+            )
+        ]  # fmt: skip
+        assert order[:4] == [AnswerBeganFrame, TTSStartedFrame, SpokenFrame, TTSAudioRawFrame]
+        assert order[-2:] == [TTSStoppedFrame, AnswerDoneFrame]
+        assert caller.samples == 2 * 24_000
+        assert [turn.text for turn in caller.turns] == [
+            "When is my sister's birthday?",
+            "Her birthday is on the third of May.",
+        ]
+        assert types(caller.server.received()) == [
+            "session.update",
+            "conversation.item.create",
+            "input_audio_buffer.append",
+            "input_audio_buffer.commit",
+            "response.create",
+        ]
+
+    play(scenario)
+
+
+def test_an_answer_that_is_received_at_once_is_not_asked_for_again() -> None:
+    """The first answer comes once, however fast it was received, also a minute later."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("Hello?")
+        await asyncio.sleep(60)
+        assert len(caller.server.received("response.create")) == 1
+        assert len(caller.of(AnswerBeganFrame)) == 1
+
+    play(scenario)
+
+
+def test_every_sample_of_a_turn_reaches_the_server() -> None:
+    """Sound from before the turn was noticed is sent; samples out are in times 1.5, within one."""
+
+    async def scenario(caller: Caller) -> None:
+        for number, ms in enumerate((500, 1000, 2340, 4000), start=1):
+            await caller.sound(3000)
+            began_ms = await caller.begin(ms, late_ms=400)
+            await caller.sound(300)
+            await caller.end(began_ms, "Hello")
+            await caller.answers(number)
+            sent = caller.server.connections[0].turns_bytes[-1] // 2
+            assert abs(sent - (ms + 300) * 24) <= 1
+
+    play(scenario, listen=False)
+
+
+def test_what_is_said_between_turns_stays_on_this_machine() -> None:
+    """Sound outside of a turn is never sent."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.sound(5000, 900)
+        await caller.ask("Hello?")
+        await caller.sound(5000, 900)
+        await caller.send(TypedFrame(text="and this"))
+        await caller.server.until(lambda: len(caller.server.received("response.create")) == 2)
+        assert len(caller.server.connections[0].audio) == 2 * 24_000
+
+    play(scenario)
+
+
+def test_noise_is_cleared_and_gets_no_answer() -> None:
+    """A NoTurn clears the server's buffer; nothing is committed and nothing asked."""
+
+    async def scenario(caller: Caller) -> None:
+        began_ms = await caller.begin(600)
+        await caller.tell(Partial(text="you", language="en", began_ms=began_ms))
+        await caller.tell(NoTurn(reason="noise", began_ms=began_ms, ended_ms=caller.position_ms))
+        await caller.server.until(lambda: caller.server.received("input_audio_buffer.clear"))
+        await caller.ask("Hello?")
+        received = caller.server.received("input_audio_buffer.commit", "response.create")
+        assert types(received) == ["input_audio_buffer.commit", "response.create"]
+        assert caller.server.connections[0].turns_bytes == [2 * 24_000]
+
+    play(scenario)
+
+
+def test_guesses_and_partials_send_nothing() -> None:
+    """A guess is for engines that can take it back; this one waits for the turn's end."""
+
+    async def scenario(caller: Caller) -> None:
+        began_ms = await caller.begin(600)
+        await caller.tell(
+            Guess(number=1, text="Hi", language="en", began_ms=began_ms, ended_ms=600)
+        )
+        await asyncio.sleep(5)
+        assert not caller.server.received("input_audio_buffer.commit", "response.create")
+
+    play(scenario)
+
+
+def test_a_turn_too_short_to_commit_is_sent_as_words() -> None:
+    """The server refuses less than 100 ms of sound, so the words of such a turn go as text."""
+
+    async def scenario(caller: Caller) -> None:
+        began_ms = await caller.begin(80, late_ms=40)
+        await caller.end(began_ms, "Yes")
+        await caller.until(lambda: caller.of(AnswerDoneFrame))
+        assert caller.told("user") == ["Yes"]
+        assert not caller.server.sent("error")
+
+    play(scenario)
+
+
+def test_a_typed_turn_is_an_item_and_a_response() -> None:
+    """Typed words go as input_text, and the answer belongs to no spoken turn."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.send(TypedFrame(text="When is it?"))
+        await caller.until(lambda: caller.of(AnswerDoneFrame))
+        assert caller.told("user") == ["When is it?"]
+        (began,) = caller.of(AnswerBeganFrame)
+        assert isinstance(began, AnswerBeganFrame) and began.to is None
+        assert not caller.server.received("input_audio_buffer.commit")
+
+    play(scenario)
+
+
+def test_words_added_before_a_sound_came_get_one_answer_with_the_first() -> None:
+    """The first response is cancelled and forgotten, and the second answers both turns."""
+    late = Answer(silent=True)
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("What is the weather")
+        await caller.server.until(lambda: caller.server.received("response.create"))
+        await caller.say("in Lima?")
+        await caller.until(lambda: caller.of(AnswerDoneFrame))
+        assert types(caller.server.received("response.create", "response.cancel")) == [
+            "response.create",
+            "response.cancel",
+            "response.create",
+        ]
+        assert len(caller.of(AnswerBeganFrame)) == 1
+
+    play(scenario, serving(late, Answer()))
+
+
+# The prefix -------------------------------------------------------------------------------
+
+
+def test_the_prefix_is_sent_byte_for_byte_and_never_again() -> None:
+    """In 30 turns with news and hours passing, instructions and tools are sent once, unchanged."""
+
+    async def scenario(caller: Caller) -> None:
+        for number in range(30):
+            caller.news = [f"USER.md now says {number}."] if number % 3 == 0 else []
+            await caller.send(TypedFrame(text=f"Question {number}"))
+            await caller.answers(number + 1)
+            await asyncio.sleep(480)
+        (update,) = caller.server.received("session.update")
+        assert update["session"]["instructions"].encode() == NOTEBOOK.encode()
+        assert update["session"]["tools"] == []
+        assert update["session"]["audio"]["input"]["turn_detection"] is None
+        told = caller.told("system")
+        assert [text for text in told if "USER.md" in text] == [
+            f"USER.md now says {number}." for number in range(0, 30, 3)
+        ]
+        times = [text for text in told if text.startswith("It is ")]
+        assert times[0] == "It is Sunday, 1 March 2026, 09:00 (UTC+00:00)."
+        assert 6 <= len(times) <= 9
+        cached = [
+            frame.cached_tokens
+            for frame in caller.of(AnswerDoneFrame)
+            if isinstance(frame, AnswerDoneFrame)
+        ]
+        prompts = [
+            frame.prompt_tokens
+            for frame in caller.of(AnswerDoneFrame)
+            if isinstance(frame, AnswerDoneFrame)
+        ]
+        assert cached[0] == 0
+        for before, now in zip(prompts, cached[1:], strict=False):
+            assert before is not None and now is not None and now > before - 128
+
+    play(scenario, listen=False)
+
+
+def test_news_stands_in_front_of_the_turn_it_came_with() -> None:
+    """The item with the news precedes the commit of the turn that asks about it."""
+
+    async def scenario(caller: Caller) -> None:
+        caller.news = ["Ana's birthday is now in June."]
+        await caller.ask("When is it?")
+        kinds = [
+            event["type"]
+            for event in caller.server.received(
+                "conversation.item.create", "input_audio_buffer.commit", "response.create"
+            )
+        ]
+        assert kinds == [
+            "conversation.item.create",
+            "conversation.item.create",
+            "input_audio_buffer.commit",
+            "response.create",
+        ]
+
+    play(scenario)
+
+
+# Interruptions ----------------------------------------------------------------------------
+
+LONG = Answer(text=answer_text(40), audio_ms=10_000, chunk_ms=200, speed=5)
+
+
+@pytest.mark.parametrize("after_ms", [30, 310, 1500, 2345, 4100])
+@pytest.mark.parametrize("speed", [None, 1.5, 5])
+def test_an_interrupted_answer_is_truncated_where_it_was_heard(
+    after_ms: int, speed: float | None
+) -> None:
+    """The server's history ends within 40 ms of the last sample that was played."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.until(lambda: caller.of(TTSAudioRawFrame))
+        await asyncio.sleep(after_ms / 1000)
+        await caller.barge_in()
+        await caller.server.until(lambda: caller.server.received("conversation.item.truncate"))
+        (cut,) = caller.server.received("conversation.item.truncate")
+        assert abs(cut["audio_end_ms"] - caller.samples // 24) <= 40
+        samples = caller.samples
+        await caller.ask("Stop. What time is it?")
+        after = caller.out.frames[caller.out.frames.index(caller.of(InterruptionFrame)[0]) :]
+        first = next(frame for frame in after if isinstance(frame, ANSWERING))
+        assert isinstance(first, AnswerBeganFrame)
+        assert caller.samples == samples + 10_000 * 24
+        assert not caller.server.sent("error")
+        cancels = caller.server.received("response.cancel")
+        still_sending = speed is not None and after_ms * speed < 10_000
+        assert len(cancels) == still_sending
+
+    quick = Answer(text=LONG.text, audio_ms=LONG.audio_ms, speed=speed)
+    play(scenario, serving(quick))
+
+
+def test_without_a_playback_position_the_kept_words_decide() -> None:
+    """The transcript's last word is where the server's history is cut, within a word."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.until(lambda: caller.of(TTSAudioRawFrame))
+        await asyncio.sleep(2.5)
+        await caller.barge_in()
+        await caller.server.until(lambda: caller.server.received("conversation.item.truncate"))
+        (cut,) = caller.server.received("conversation.item.truncate")
+        played_ms = caller.samples // 24
+        assert played_ms - 700 <= cut["audio_end_ms"] <= played_ms
+        assert caller.turns[-1].interrupted
+
+    play(scenario, serving(LONG), hook=False)
+
+
+@pytest.mark.parametrize("hook", [True, False])
+def test_an_answer_of_which_nothing_was_played_is_deleted(hook: bool) -> None:
+    """Interrupted before the first sample, the answer leaves the server's history whole."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.server.until(lambda: caller.server.sent("response.output_audio.delta"))
+        await caller.barge_in()
+        await caller.say("Never mind. Hello?")
+        await caller.until(lambda: caller.of(AnswerDoneFrame))
+        (deleted,) = caller.server.received("conversation.item.delete")
+        kept = [item["id"] for item in caller.server.connections[0].items]
+        assert deleted["item_id"] not in kept
+        assert not caller.server.received("conversation.item.truncate")
+        assert not caller.server.sent("error")
+
+    play(scenario, serving(LONG, Answer()), hook=hook)
+
+
+def test_an_interruption_before_any_sound_came_removes_the_answer() -> None:
+    """Cancelled while the server still thinks, its item is deleted when the server names it."""
+    slow = Answer(text=answer_text(5), audio_ms=1000, lead=9, speed=0.1)
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.server.until(
+            lambda: caller.server.sent("response.output_audio_transcript.delta")
+        )
+        await caller.barge_in()
+        await caller.ask("Hello?")
+        assistant = [
+            item for item in caller.server.connections[0].items if item["role"] == "assistant"
+        ]
+        assert len(assistant) == 1
+        assert not caller.server.sent("error")
+
+    play(scenario, serving(slow, Answer()))
+
+
+def test_an_answer_in_several_items_is_cut_in_the_right_one() -> None:
+    """The item that was heard stays whole, the one being played is cut, later ones are deleted."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.until(lambda: caller.of(TTSAudioRawFrame))
+        await asyncio.sleep(3)
+        await caller.barge_in()
+        await caller.server.until(lambda: caller.server.received("conversation.item.delete"))
+        (cut,) = caller.server.received("conversation.item.truncate")
+        assert abs(2000 + cut["audio_end_ms"] - caller.samples // 24) <= 40
+        assert len(caller.server.received("conversation.item.delete")) == 3
+
+    play(scenario, serving(Answer(text=answer_text(40), audio_ms=10_000, items=5)))
+
+
+def test_a_server_that_ignores_the_cancel_is_not_heard() -> None:
+    """Late sound of a cancelled answer never comes out, and the next turn waits for its end."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.until(lambda: caller.of(TTSAudioRawFrame))
+        await caller.barge_in()
+        await caller.say("What time is it?")
+        await caller.until(lambda: caller.of(AnswerDoneFrame))
+        assert caller.turns[-1].text == "It is nine."
+        assert not caller.server.sent("error")
+        assert len(caller.of(AnswerBeganFrame)) == 2
+
+    play(scenario, serving(LONG, Answer(text="It is nine."), cancels=False))
+
+
+# Faults -----------------------------------------------------------------------------------
+
+DROPS = [Abort(), Close(1000), Close(1001), Close(1011), Close(1007), HalfOpen()]
+PLACES = [
+    "conversation.item.create",
+    "input_audio_buffer.append",
+    "input_audio_buffer.commit",
+    "response.create",
+    "response.created",
+    "response.output_audio_transcript.delta",
+]
+
+
+@pytest.mark.parametrize("drop", DROPS, ids=str)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_lost_socket_costs_no_answer(drop: Any, place: str) -> None:
+    """Wherever the socket goes in a turn, the turn is answered once, in a new session."""
+
+    async def scenario(caller: Caller) -> None:
+        began_ms = await caller.begin(1000)
+        await asyncio.sleep(1)
+        await caller.sound(500, 4000)
+        await caller.end(began_ms, "When is her birthday?")
+        await caller.until(lambda: caller.of(AnswerDoneFrame))
+        await asyncio.sleep(30)
+        assert len(caller.of(AnswerBeganFrame)) == 1
+        assert not caller.of(AnswerFailedFrame)
+        assert [turn.speaker for turn in caller.turns] == ["user", "assistant"]
+        assert len(caller.server.connections) == 2
+        first, second = caller.server.received("session.update")
+        assert first["session"] == second["session"]
+        assert [notice.kind for notice in caller.notices] == ["handled", "handled"]
+
+    play(scenario, serving(faults=[Fault(place, drop)]))
+
+
+def test_a_turn_that_is_being_spoken_is_sent_again_whole() -> None:
+    """The new session gets every sample of the turn, and no text of it."""
+
+    async def scenario(caller: Caller) -> None:
+        began_ms = await caller.begin(1000)
+        await caller.until(lambda: len(caller.notices) == 2)
+        await caller.sound(500, 4000)
+        await caller.end(began_ms, "When is her birthday?")
+        await caller.until(lambda: caller.of(AnswerDoneFrame))
+        assert caller.server.connections[1].turns_bytes == [2 * 36_000]
+        assert caller.told("user") == []
+
+    play(scenario, serving(faults=[Fault("input_audio_buffer.append", Abort(), nth=5)]))
+
+
+def test_a_new_session_knows_the_conversation() -> None:
+    """After a drop the turns so far and the news are told as text, under the same instructions."""
+
+    async def scenario(caller: Caller) -> None:
+        caller.news = ["Ana moved to Lima."]
+        await caller.ask("When is it?")
+        caller.server.connections[0].abort()
+        await caller.until(lambda: len(caller.notices) == 2)
+        await caller.ask("And where?")
+        assert caller.told("system", 1)[1:] == ["Ana moved to Lima."]
+        assert caller.told("user", 1) == ["When is it?"]
+        assert caller.told("assistant", 1) == ["Her birthday is on the third of May."]
+        done = caller.of(AnswerDoneFrame)[-1]
+        assert isinstance(done, AnswerDoneFrame) and (done.cached_tokens or 0) > 1024
+
+    play(scenario)
+
+
+def test_a_drop_in_mid_answer_ends_the_answer_and_the_next_session_hears_of_it() -> None:
+    """What came is played and kept; it is not said twice, and later told to the new session."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("Tell me a story")
+        await caller.server.until(lambda: caller.told("assistant", 1))
+        assert caller.turns[-1].text in LONG.text
+        assert caller.told("assistant", 1) == [caller.turns[-1].text]
+        assert len(caller.of(AnswerBeganFrame)) == 1
+        assert len(caller.server.received("response.create")) == 1
+
+    fault = Fault("response.output_audio.delta", Abort(), nth=20)
+    play(scenario, serving(LONG, faults=[fault]))
+
+
+def test_a_conversation_that_another_session_began_is_told() -> None:
+    """Turns that an earlier session had heard stand in the history from the start."""
+    turn = Turn(
+        conversation="call", index=0, speaker="user", text="I am Bo.", language="en",
+        began_at=BEGAN_AT, ended_at=BEGAN_AT, origin="spoken",
+    )  # fmt: skip
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("Who am I?")
+        assert caller.told("user") == ["I am Bo."]
+
+    play(scenario, earlier=(turn,))
+
+
+def test_a_session_at_its_time_limit_is_renewed() -> None:
+    """`session_expired` opens a new session; the call goes on, time limit after time limit."""
+
+    async def scenario(caller: Caller) -> None:
+        for number in range(6):
+            await caller.ask(f"Question {number}")
+            await asyncio.sleep(90)
+        assert len([turn for turn in caller.turns if turn.speaker == "assistant"]) == 6
+        assert len(caller.server.connections) > 5
+        assert all(notice.kind == "handled" for notice in caller.notices)
+
+    play(scenario, serving(cap_s=70))
+
+
+ANSWERED = [
+    Fault("response.create", Error("response_cancel_not_active")),
+    Fault("input_audio_buffer.append", Error("invalid_value")),
+    Fault("input_audio_buffer.append", Error("something_new", kind="a_new_kind")),
+    Fault("input_audio_buffer.append", Error("rate_limit_exceeded", kind="rate_limit_error")),
+    Fault("input_audio_buffer.append", Error("server_error", kind="server_error")),
+    Fault("response.create", Error("server_error", kind="server_error", instead=True, about=True)),
+    Fault("response.create", Error("rate_limit_exceeded", instead=True, about=True)),
+    Fault("response.create", Error("rate_limit_exceeded", instead=True)),
+    Fault("response.create", Error("something_new", instead=True, about=True)),
+    Fault("response.create", Error("session_expired", instead=True)),
+    Fault("response.created", Error("session_expired")),
+    Fault("response.created", Say("this is no JSON")),
+    Fault("response.created", Say('{"type": "response.output_audio.delta"}')),
+    Fault("response.created", Say('{"type": "a.new.event", "event_id": "e"}')),
+    Fault("input_audio_buffer.committed", Close(3000, "invalid_request_error.session_expired")),
+]
+
+
+@pytest.mark.parametrize("fault", ANSWERED, ids=str)
+def test_an_error_event_does_not_deafen(fault: Fault) -> None:
+    """After any error that is not fatal the turn and the next one are answered, once each."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("One?")
+        await caller.ask("Two?")
+        await asyncio.sleep(30)
+        assert len(caller.of(AnswerBeganFrame)) == 2
+        assert not caller.of(AnswerFailedFrame)
+
+    play(scenario, serving(faults=[fault]))
+
+
+@pytest.mark.parametrize("code", ["rate_limit_exceeded", "server_error"])
+def test_a_response_that_failed_is_asked_for_again(code: str) -> None:
+    """A failed response without sound is tried again after a pause."""
+    failed = Answer(audio_ms=0, status="failed", code=code)
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("One?")
+        assert len(caller.server.received("response.create")) == 3
+
+    play(scenario, serving(failed, failed, Answer()))
+
+
+def test_a_response_that_always_fails_is_given_up_with_a_sentence() -> None:
+    """Three tries, then the turn fails, and the next turn is tried anew."""
+    failed = Answer(audio_ms=0, status="failed", code="server_error")
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("One?")
+        await caller.until(lambda: caller.of(AnswerFailedFrame))
+        assert len(caller.server.received("response.create")) == 3
+        await caller.ask("Two?")
+
+    play(scenario, serving(failed, failed, failed, Answer()))
+
+
+def test_a_server_that_never_answers_is_left_for_a_new_session() -> None:
+    """Twenty silent seconds count as a lost connection; the question is asked anew there."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("One?")
+        assert len(caller.server.connections) == 2
+
+    play(scenario, serving(Answer(silent=True), Answer()))
+
+
+def test_a_server_that_never_answers_at_all_fails_the_turn() -> None:
+    """Three sessions, no answer: the user is told, and the call still listens."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("One?")
+        await caller.until(lambda: caller.of(AnswerFailedFrame))
+        assert len(caller.server.received("response.create")) == 3
+        await caller.ask("Two?")
+
+    silent = Answer(silent=True)
+    play(scenario, serving(silent, silent, silent, Answer()))
+
+
+FATAL = ["insufficient_quota", "invalid_api_key", "account_deactivated", "model_not_found"]
+
+
+@pytest.mark.parametrize("code", FATAL)
+@pytest.mark.parametrize("how", ["event", "response", "close"])
+def test_a_fatal_error_is_told_and_not_tried_again(code: str, how: str) -> None:
+    """The user learns what happened and what to do; nothing is tried in vain."""
+    answer = Answer(audio_ms=0, status="failed", code=code) if how == "response" else Answer()
+    do = (
+        Error(code, instead=True)
+        if how == "event"
+        else Close(3000, f"invalid_request_error.{code}")
+    )
+    faults = [] if how == "response" else [Fault("response.create", do)]
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("One?")
+        await caller.until(lambda: caller.of(AnswerFailedFrame))
+        (notice,) = caller.notices
+        assert notice.kind == "stop" and "local engine" in notice.text
+        await caller.say("Two?")
+        await caller.until(lambda: len(caller.of(AnswerFailedFrame)) == 2)
+        assert len(caller.server.connections) == 1
+
+    play(scenario, serving(answer, faults=faults))
+
+
+def test_a_network_that_is_gone_is_told_and_tried_again_with_the_next_turn() -> None:
+    """Bounded tries, a sentence, an unanswered turn; the next turn finds the network back."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("One?")
+        await caller.server.stop()
+        await caller.say("Two?")
+        await caller.until(lambda: caller.of(AnswerFailedFrame))
+        assert [notice.kind for notice in caller.notices] == ["handled", "stop"]
+        assert len(caller.server.requests) == 1
+        await caller.server.restart()
+        await caller.ask("Three?")
+        assert caller.told("user", 1) == ["One?", "Two?", "Three?"]
+
+    play(scenario)
+
+
+def test_a_server_that_refuses_for_a_while_is_tried_until_it_accepts() -> None:
+    """HTTP 503 and 429 at reconnecting are tried again, with growing pauses."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("One?")
+        caller.server.refuse = [503, 429, 503]
+        caller.server.connections[0].abort()
+        await caller.ask("Two?")
+        assert len(caller.server.requests) == 5
+
+    play(scenario)
+
+
+def test_a_server_that_turns_the_key_away_in_mid_call_is_not_asked_again() -> None:
+    """HTTP 401 at reconnecting ends the tries at once."""
+
+    async def scenario(caller: Caller) -> None:
+        caller.server.refuse = [401]
+        caller.server.connections[0].abort()
+        await caller.until(lambda: any(notice.kind == "stop" for notice in caller.notices))
+        assert len(caller.server.requests) == 2
+        assert "key" in caller.notices[-1].text
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("fault", [None, HalfOpen(), Abort()], ids=str)
+def test_closing_takes_less_than_a_second(fault: Any) -> None:
+    """Also with a peer that does not answer, and in the middle of reconnecting."""
+
+    async def scenario(caller: Caller) -> None:
+        if fault is not None:
+            caller.server.refuse = [503] * 50
+        await caller.say("One?")
+        await caller.server.until(lambda: caller.server.received("input_audio_buffer.commit"))
+        began_s = asyncio.get_running_loop().time()
+        await caller.worker.cancel(reason="hang-up")
+        await caller.engine.close()
+        assert asyncio.get_running_loop().time() - began_s < 1
+
+    faults = [Fault("input_audio_buffer.commit", fault)] if fault else []
+    play(scenario, serving(faults=faults))
+
+
+# Opening ----------------------------------------------------------------------------------
+
+
+def refused(server: Callable[[], RealtimeServer], **settings: Any) -> str:
+    async def main() -> str:
+        async with asyncio.timeout(100), server() as listening:
+            engine = OpenAIRealtimeEngine(**{"url": listening.url, **settings})
+            with pytest.raises(EngineUnavailable) as fault:
+                await engine.open(Caller(listening).opening())
+            await engine.close()
+            return str(fault.value)
+
+    return run_virtual(main, epoch_s=BEGAN_AT.timestamp())
+
+
+UNAVAILABLE: list[tuple[Callable[[], RealtimeServer], dict[str, Any], str]] = [
+    (serving(key="right"), {"key": "wrong"}, "refused the key"),
+    (serving(refuse=[404]), {}, "openai_model"),
+    (serving(refuse=[429]), {}, "busy"),
+    (serving(refuse=[503]), {}, "503"),
+    (
+        serving(faults=[Fault("session.update", Error("model_not_found", instead=True))]),
+        {},
+        "model",
+    ),
+    (
+        serving(faults=[Fault("session.update", Error("invalid_value", instead=True))]),
+        {},
+        "settings",
+    ),
+    (serving(faults=[Fault("session.created", HalfOpen())]), {}, "in time"),
+    (serving(faults=[Fault("session.created", Abort())]), {}, "closed"),
+    (serving(faults=[Fault("session.created", Close(3000, "x.invalid_api_key"))]), {}, "key"),
+    (serving(), {"url": "ws://127.0.0.1:9/v1/realtime"}, "Nobody answers"),
+    (serving(), {"url": "wss://api.openai.com/v1/realtime"}, "needs a key"),
+    (serving(), {"url": "http://127.0.0.1/v1"}, "no address"),
+    (serving(), {"url": "ws://192.0.2.7/v1", "key": "k"}, "unencrypted"),
+]
+
+
+@pytest.mark.parametrize(
+    ("server", "settings", "words"), UNAVAILABLE, ids=[str(row[1:]) for row in UNAVAILABLE]
+)
+def test_a_session_that_cannot_be_opened_says_why(
+    server: Callable[[], RealtimeServer], settings: dict[str, Any], words: str
+) -> None:
+    """EngineUnavailable names the cause and the setting to look at."""
+    assert words in refused(server, **settings)
+
+
+def test_an_address_with_a_query_of_its_own_works_without_a_key() -> None:
+    """Any server that speaks the protocol is reached by its address alone."""
+
+    async def main() -> None:
+        async with (
+            asyncio.timeout(100),
+            RealtimeServer() as server,
+            call(server, url=f"{server.url}?deployment=a%20b&model=mine") as caller,
+        ):
+            await caller.ask("One?")
+            (request,) = server.requests
+            assert request.path == "/v1/realtime?deployment=a+b&model=mine"
+            assert "Authorization" not in request.headers
+
+    run_virtual(main, epoch_s=BEGAN_AT.timestamp())
+
+
+def test_notebooks_larger_than_the_socket_s_default_limit_are_no_fault() -> None:
+    """A session whose echo is larger than 1 MiB opens."""
+
+    async def main() -> None:
+        async with asyncio.timeout(100), RealtimeServer() as server:
+            engine = OpenAIRealtimeEngine(url=server.url)
+            await engine.open(Caller(server).opening(prefix="ñ" * 1_500_000))
+            await engine.close()
+            (update,) = server.received("session.update")
+            assert len(json.dumps(update)) > 2**20
+
+    run_virtual(main, epoch_s=BEGAN_AT.timestamp())
+
+
+def test_what_the_engine_is_stands_in_words() -> None:
+    """The description names the model and where the words go; an open line is warned of."""
+    far = OpenAIRealtimeEngine(key="k").description
+    assert far.words_go_to == "api.openai.com" and far.thinks == "gpt-realtime-2.1"
+    near = OpenAIRealtimeEngine(url="ws://127.0.0.1:9000/v1/realtime").description
+    assert near.words_go_to == "this machine only" and not near.warning
+    assert "not encrypted" in OpenAIRealtimeEngine(url="ws://192.0.2.7/v1").description.warning
