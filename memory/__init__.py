@@ -61,6 +61,7 @@ class Memory:
         self._state = state
         self._reading = threading.Lock()
         self._built: tuple[tuple[Page, Page, Page], Prefix] | None = None
+        self._summed: tuple[tuple[Page, Page], tuple[NotebookSummary, ...]] | None = None
         self.events = events
 
     @classmethod
@@ -115,7 +116,10 @@ class Memory:
 
     def notebooks(self) -> tuple[NotebookSummary, ...]:
         """USER.md and MEMORY.md as they are now."""
-        return tuple(self._summary(page) for page in self._pages())
+        pages = self._pages()
+        if self._summed is None or self._summed[0] != pages:
+            self._summed = (pages, tuple(map(self._summary, pages)))
+        return self._summed[1]
 
     def _summary(self, page: Page) -> NotebookSummary:
         shown = show(page)

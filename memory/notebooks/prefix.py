@@ -181,11 +181,11 @@ _CONTROL_NAMES = (
 _LESS = "[<＜﹤]"
 _MARKS = re.compile(
     # <|im_start|> and its kind, with the full-width bar too
-    rf"{_LESS}(?=\s*[|｜])"
+    rf"{_LESS}(?=\s*+[|｜])"
     # the frame's own marks, and marks like <s>, </think>, <start_of_turn>
-    rf"|{_LESS}(?=\s*[/\\]?\s*(?:{_FRAME_NAMES}|{_CONTROL_NAMES})\b(?:[\s=][^<>＞]*)?\s*[/\\]?\s*(?:[>＞﹥]|$))"
+    rf"|{_LESS}(?=\s*+[/\\]?+\s*+(?:{_FRAME_NAMES}|{_CONTROL_NAMES})\b(?:[\s=][^<>＞]*)?\s*+[/\\]?+\s*+(?:[>＞﹥]|$))"
     # <<SYS>>
-    rf"|{_LESS}(?=\s*{_LESS}\s*/?\s*sys)|(?<={_LESS}){_LESS}(?=\s*/?\s*sys)",
+    rf"|{_LESS}(?=\s*+{_LESS}\s*+/?\s*+sys)|(?<={_LESS}){_LESS}(?=\s*+/?\s*+sys)",
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(
