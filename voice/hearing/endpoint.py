@@ -37,6 +37,10 @@ class EndpointSettings:
     guess_low_ms: int = 80
     guess_silent_ms: int = 100
     resume_ms: int = 40
+    insist_ms: int = 200
+    """A judge that is this long sure of a voice in a dip hears a soft one: longer than it lags."""
+    background_ms: int = 400
+    """How much of the room has to be heard before its level counts."""
     stop_ms: int = 240
     masked_stop_ms: int = 900
     """No louder than the room was before, whatever the judge of voices says (music, a TV)."""
@@ -78,7 +82,7 @@ class Paused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskAgain:
-    """The pause lasts and the end-of-turn model said no: it may know better with more of it."""
+    """The pause lasts, and it isn't clear that the turn is over: time for a closer look."""
 
     number: int
 
@@ -144,6 +148,7 @@ class _Turn:
     silent_ms: int = 0
     masked_ms: int = 0
     resuming_ms: int = 0
+    insisting_ms: int = 0
     fell_silent: bool = False
     lasting_ms: int = 0
     lasting_gap_ms: int = 0
@@ -153,6 +158,7 @@ class _Turn:
     over: float | None = None
     ending: Ending | None = None
     words_changed_ms: int | None = None
+    stalled: bool = False
     levels: deque[float] = field(default_factory=deque)
 
 
@@ -168,6 +174,7 @@ class Endpointer:
             maxlen=self._settings.start_window_ms * 2 // FRAME_MS
         )
         self._background_dbfs: float | None = None
+        self._background_heard_ms = 0
         self._earliest_ms = 0
 
     @property
@@ -222,8 +229,12 @@ class Endpointer:
     def words_came(self, *, changed: bool) -> None:
         """A transcript of the open turn came, the same as before or another."""
         turn = self._turn
-        if turn is not None and (changed or turn.words_changed_ms is None):
+        if turn is None:
+            return
+        if changed or turn.words_changed_ms is None:
             turn.words_changed_ms = self._position_ms
+        since_ms = self._position_ms - turn.words_changed_ms
+        turn.stalled = since_ms >= self._settings.stalled_stop_ms
 
     def flush(self) -> list[Decision]:
         """The stream ends here: so does an open turn."""
@@ -239,7 +250,7 @@ class Endpointer:
             sound.probability < settings.start_probability
             or len(voiced) * FRAME_MS < settings.start_ms
         ):
-            self._hear_background(sound)
+            self._hear_background()
             return []
         began_ms = self._position_ms - FRAME_MS
         for frame in reversed(list(self._recent)[:-1]):
@@ -268,18 +279,32 @@ class Endpointer:
             )
         ]
 
-    def _hear_background(self, sound: FrameSound) -> None:
-        """Up quickly, down slowly: what music or a fan reaches between its quiet places."""
+    def _hear_background(self) -> None:
+        """Up quickly, down slowly: what music or a fan reaches between its quiet places.
+
+        A frame counts a third of a second later, when no speech began with it.
+        """
+        if len(self._recent) < (self._recent.maxlen or 0):
+            return
+        frame = self._recent[0]
+        if frame.probability >= self._settings.stop_probability:
+            return
         if self._background_dbfs is None:
-            self._background_dbfs = sound.level_dbfs
-        rise = sound.level_dbfs > self._background_dbfs
-        share = 0.1 if rise else 0.02
-        self._background_dbfs += share * (sound.level_dbfs - self._background_dbfs)
+            self._background_dbfs = frame.level_dbfs
+        share = 0.1 if frame.level_dbfs > self._background_dbfs else 0.02
+        self._background_dbfs += share * (frame.level_dbfs - self._background_dbfs)
+        self._background_heard_ms += FRAME_MS
+
+    @property
+    def _room_dbfs(self) -> float:
+        if self._background_dbfs is None:
+            return _SILENT_DBFS
+        known = self._background_heard_ms >= self._settings.background_ms
+        return self._background_dbfs if known else _SILENT_DBFS
 
     def _low_below_dbfs(self, turn: _Turn) -> float:
         settings = self._settings
-        background = _SILENT_DBFS if self._background_dbfs is None else self._background_dbfs
-        in_the_room = min(background + 4.0, turn.peak_dbfs - settings.noisy_dip_db)
+        in_the_room = min(self._room_dbfs + 4.0, turn.peak_dbfs - settings.noisy_dip_db)
         return max(turn.peak_dbfs - settings.dip_db, in_the_room)
 
     def _inside(self, turn: _Turn, sound: FrameSound, answering: bool) -> list[Decision]:
@@ -289,9 +314,7 @@ class Endpointer:
         silent = sound.probability < settings.stop_probability
         turn.low_ms = turn.low_ms + FRAME_MS if low else 0
         turn.silent_ms = turn.silent_ms + FRAME_MS if silent else 0
-        quiet_as_the_room = (
-            self._background_dbfs is not None and sound.level_dbfs < self._background_dbfs + 4.0
-        )
+        quiet_as_the_room = sound.level_dbfs < self._room_dbfs + 4.0
         turn.masked_ms = turn.masked_ms + FRAME_MS if quiet_as_the_room else 0
         turn.fell_silent = turn.fell_silent or silent
         if turn.pause is not None:
@@ -301,7 +324,11 @@ class Endpointer:
                 not low or turn.fell_silent
             )
             turn.resuming_ms = turn.resuming_ms + FRAME_MS if voiced else 0
-            voiced = turn.resuming_ms >= settings.resume_ms
+            sure = sound.probability >= 0.9 and not quiet_as_the_room
+            turn.insisting_ms = turn.insisting_ms + FRAME_MS if sure else 0
+            voiced = (
+                turn.resuming_ms >= settings.resume_ms or turn.insisting_ms >= settings.insist_ms
+            )
         else:
             voiced = not silent and not low
         decisions: list[Decision] = []
@@ -313,7 +340,7 @@ class Endpointer:
             decisions.append(Lasting())
         if not voiced:
             decisions += self._silence(turn, sound)
-        if self._turn is turn and self._stalled(turn):
+        if self._turn is turn and turn.stalled:
             decisions.append(self._ended(turn, "stalled"))
         if self._turn is turn and self._position_ms - turn.began_ms >= settings.most_turn_ms:
             decisions.append(self._cut(turn))
@@ -324,13 +351,14 @@ class Endpointer:
         turn.voiced_ms += FRAME_MS
         turn.probability_sum += sound.probability
         turn.last_voice_ms = self._position_ms
-        turn.low_ms = turn.silent_ms = turn.resuming_ms = 0
+        turn.low_ms = turn.silent_ms = turn.resuming_ms = turn.insisting_ms = 0
         turn.fell_silent = False
         if turn.pause is None:
             return []
         number, turn.pause = turn.pause, None
         turn.over = turn.ending = None
         turn.asked_again = False
+        turn.words_changed_ms = None
         return [Resumed(number=number)]
 
     def _count_lasting(self, turn: _Turn, sound: FrameSound, voiced: bool) -> None:
@@ -354,28 +382,17 @@ class Endpointer:
             self._pauses += 1
             turn.pause = self._pauses
             turn.fell_silent = sound.probability < settings.stop_probability
-            turn.resuming_ms = 0
+            turn.resuming_ms = turn.insisting_ms = 0
             return [Paused(number=turn.pause, ended_ms=turn.last_voice_ms)]
-        if (
-            for_ms >= settings.ask_again_ms
-            and not turn.asked_again
-            and turn.over is not None
-            and turn.over < 0.7
-        ):
-            turn.asked_again = True
-            return [AskAgain(number=turn.pause)]
         patience = patience_ms(turn.over, turn.ending, settings)
         if for_ms >= patience and sound.probability < settings.start_probability:
             return [self._ended(turn, "pause")]
         if turn.masked_ms >= max(settings.masked_stop_ms, patience):
             return [self._ended(turn, "masked")]
+        if for_ms >= settings.ask_again_ms and not turn.asked_again:
+            turn.asked_again = True
+            return [AskAgain(number=turn.pause)]
         return []
-
-    def _stalled(self, turn: _Turn) -> bool:
-        changed = turn.words_changed_ms
-        return changed is not None and (
-            self._position_ms - changed >= self._settings.stalled_stop_ms
-        )
 
     def _ended(self, turn: _Turn, why: Literal["pause", "masked", "stalled", "flushed"]) -> Over:
         self._turn = None

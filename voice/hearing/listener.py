@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 _BYTES_PER_MS = RATE_HZ // 1000 * 2
 _SILENCE_KEPT_MS = 200
 _TRIES = 3
+_UNSURE_LOGPROB = -0.8
+_BETTER_LOGPROB = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,7 @@ class _Words:
     text: str
     language: Language
     sure: bool
+    logprob: float
     nothing: str | None
 
 
@@ -82,7 +85,10 @@ class _Turn:
     events: list[Heard] = field(default_factory=list)
     closed: bool = False
     pause: int | None = None
+    looked_closer: bool = False
+    """The present pause lasts: unclear words are worth a slow pass."""
     guessed: dict[int, _Words] = field(default_factory=dict)
+    looked_closely: set[int] = field(default_factory=set)
     told_guess: int | None = None
     over: Over | None = None
     decided_s: float = 0.0
@@ -98,6 +104,7 @@ class _Turn:
     last_words_ms: int = 0
     voiced_ms: int = 0
     confidence: float = 0.0
+    last_voice_ms: int = 0
 
 
 class Listener:
@@ -167,6 +174,7 @@ class Listener:
             self._forget_before(self.position_ms - self._settings.endpoint.preroll_ms - 1000)
             return
         turn.voiced_ms, turn.confidence = self._endpointer.voiced_ms, self._endpointer.confidence
+        turn.last_voice_ms = self._endpointer.last_voice_ms
         if not self._endpointer.pausing:
             turn.answered_into = self._answering
         self._show_progress(turn)
@@ -220,13 +228,18 @@ class Listener:
             case Began():
                 self._open(decision.began_ms, decision.audio_from_ms)
             case Paused() if turn is not None:
+                turn.last_voice_ms = decision.ended_ms
+                turn.voiced_ms, turn.confidence = before
                 turn.pause = decision.number
                 self._ask_turn_end(turn, decision.number)
                 self._ask_words(turn)
             case AskAgain() if turn is not None:
+                turn.looked_closer = True
                 self._ask_turn_end(turn, decision.number)
+                self._ask_words(turn)
             case Resumed() if turn is not None:
                 turn.pause = None
+                turn.looked_closer = False
                 self._withdraw(turn)
             case Lasting() if turn is not None:
                 turn.lasting = True
@@ -265,6 +278,7 @@ class Listener:
     def _close(self, turn: _Turn, over: Over, heard_to_ms: int) -> None:
         self._turn = None
         turn.over = over
+        turn.last_voice_ms = over.ended_ms
         turn.decided_s = self._now()
         turn.ended_s = self._arrived_s(over.ended_ms)
         if not over.worth_words:
@@ -423,10 +437,10 @@ class Listener:
         audio = turn.audio or self._between(turn.audio_from_ms, self.position_ms)
         turn.last_words_ms = self.position_ms
         try:
-            found = await self._with_patience(turn, audio)
+            found = await self._known_or_asked(turn, number, audio)
         except WorkerFailed as fault:
             log.error("a turn is lost: %s", fault)  # noqa: TRY400  the fault carries the story
-            if turn.over is not None:
+            if turn.over is not None and not turn.closed:
                 self._nothing(turn, f"could not be transcribed: {fault}")
             return
         if turn.over is not None:
@@ -438,13 +452,32 @@ class Listener:
             return
         turn.guessed[number] = found
         self._endpointer.words_came(changed=True)
+        if found.logprob < _UNSURE_LOGPROB and number not in turn.looked_closely:
+            if turn.looked_closer:
+                self._ask_words(turn)
+            return
+        self._believe(turn, number, found)
+
+    async def _known_or_asked(self, turn: _Turn, number: int | None, audio: bytes) -> _Words:
+        """The words of a pause: by the quick way first, unclear ones by the slow way too."""
+        known = turn.guessed.get(number) if number is not None else None
+        if known is None:
+            return await self._with_patience(turn, audio)
+        if number is None or known.logprob >= _UNSURE_LOGPROB or number in turn.looked_closely:
+            return known
+        turn.looked_closely.add(number)
+        again = await self._transcribed("words", turn, audio, whole_window=True)
+        return again if again.logprob > known.logprob + _BETTER_LOGPROB else known
+
+    def _believe(self, turn: _Turn, number: int, found: _Words) -> None:
+        """A pause's words, for good: whether it ends the turn depends on them."""
         self._endpointer.worded(
             number,
             "finished"
             if found.nothing is not None
             else ending(found.text, phrases(found.language)),
         )
-        if found.nothing is None:
+        if found.nothing is None and turn.told_guess is None:
             self._weigh_barge_in(turn, found)
             self._guess(turn, number, found)
 
@@ -474,17 +507,21 @@ class Listener:
                 log.warning("asking for a turn's words again: %s", fault)
         raise AssertionError("unreachable")
 
-    async def _transcribed(self, kind: str, turn: _Turn, audio: bytes) -> _Words:
+    async def _transcribed(
+        self, kind: str, turn: _Turn, audio: bytes, *, whole_window: bool = False
+    ) -> _Words:
         header = {
             "languages": self._languages,
             "language": self._language,
             "turn": turn.number,
+            "whole_window": whole_window,
         }
         reply, _ = await self._worker.call(kind, header, audio)
         language = cast("Language", reply["language"])
         text = cleaned(reply["text"], phrases(language))
         evidence = Evidence(
             voiced_ms=turn.voiced_ms,
+            span_ms=turn.last_voice_ms - turn.began_ms,
             confidence=turn.confidence,
             logprob=reply["logprob"],
             no_speech=reply["no_speech"],
@@ -493,6 +530,7 @@ class Listener:
             text=text,
             language=language,
             sure=reply["sure"],
+            logprob=reply["logprob"],
             nothing=why_nothing(text, evidence, phrases(language)),
         )
 
@@ -506,4 +544,5 @@ class Listener:
         except WorkerFailed as fault:
             log.warning("no word on whether a turn is over: %s", fault)
             return
+        log.debug("pause %d ends the turn with probability %.2f", number, reply["over"])
         self._endpointer.judged(number, reply["over"])

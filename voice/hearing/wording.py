@@ -13,7 +13,7 @@ _ASIDE = re.compile(r"\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫]")
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*\s*")
 _TRAILING_OFF = ("...", "…", "-", "–", "—")
 
-_MOST_CHARS_PER_VOICED_S = 45.0
+_MOST_CHARS_PER_S = 45.0
 _FEWEST_CHARS_PER_VOICED_S = 4.0
 _LONG_VOICE_MS = 2500
 _LONGEST_LOOP_WORDS = 12
@@ -35,10 +35,11 @@ class Phrases:
 class Evidence:
     """What the sound shows for words. `confidence` is the mean probability of voice over voiced frames.
 
-    `logprob` is the mean over tokens, `no_speech` the transcriber's own doubt, 0 to 1.
+    `span_ms` is from the first voice to the last, pauses included, `voiced_ms` without them. `logprob` is the mean over tokens, `no_speech` the transcriber's own doubt, 0 to 1.
     """
 
     voiced_ms: int
+    span_ms: int
     confidence: float
     logprob: float
     no_speech: float
@@ -118,7 +119,7 @@ def why_nothing(text: str, evidence: Evidence, phrases: Phrases) -> str | None:
         return "the transcriber heard no speech"
     if evidence.logprob < (-1.0 if evidence.confidence < 0.8 else -1.3):
         return "too unclear to be words"
-    if len(whole) > _MOST_CHARS_PER_VOICED_S * evidence.voiced_ms / 1000:
+    if len(whole) > _MOST_CHARS_PER_S * evidence.span_ms / 1000:
         return "more words than the voice had time for"
     slow = len(whole) < _FEWEST_CHARS_PER_VOICED_S * evidence.voiced_ms / 1000
     if slow and evidence.voiced_ms >= _LONG_VOICE_MS:

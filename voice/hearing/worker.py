@@ -3,10 +3,11 @@
     python -m voice.hearing.worker MODEL_FOLDER
 
 Requests (payload: 16 kHz mono 16-bit samples):
-  words, partial  {"languages", "language", "turn"} → {"text", "language", "sure", "logprob", "no_speech"}
+  words, partial  {"languages", "language", "turn", "whole_window"}
+                  → {"text", "language", "sure", "logprob", "no_speech"}
   turn_end        {} → {"over": probability that the turn is done}
   warm            {"languages"} → {}
-Words and partials have a lane each, so a final pass doesn't wait behind a partial one.
+`whole_window` is the slow and careful way, with Whisper's 30 s. Words and partials have a lane each, so a final pass doesn't wait behind a partial one.
 """
 
 from __future__ import annotations
@@ -43,10 +44,9 @@ _LONGEST_PIECE_S = 25.0
 _SHORTEST_PIECE_S = 15.0
 _SURE = 0.8
 _SURE_OF_A_SHORT_ONE = 0.95
-_SHORT_S = 1.2
-_WORTH_COMPARING = 0.35
+_SHORT_S = 1.5
+_WORTH_COMPARING = 0.5
 _BETTER_LOGPROB = 0.3
-_RETRY_BELOW_LOGPROB = -0.8
 _TOKENS_PER_S = 12
 _TURN_WINDOW_S = 8
 
@@ -81,18 +81,26 @@ class Transcriber:
         self._lock = threading.Lock()
 
     def transcribe(
-        self, audio: Audio, languages: Sequence[str], language: str, turn: int, *, final: bool
+        self,
+        audio: Audio,
+        languages: Sequence[str],
+        language: str,
+        turn: int,
+        *,
+        final: bool,
+        whole_window: bool = False,
     ) -> Transcript:
         """Transcribe one turn so far. Pieces of a long one are kept, so only its end is new."""
         done = list(self._kept(turn))
         start = done[-1][0] if done else 0
         while len(audio) - start > _LONGEST_PIECE_S * RATE_HZ:
             end = start + _quietest(audio[start:])
-            piece = self._one(audio[start:end], languages, language, final=True)
+            piece = self._one(audio[start:end], languages, language, _SHORT_CONTEXT_S, final=True)
             done.append((end, piece))
             start = end
             self._keep(turn, done)
-        last = self._one(audio[start:], languages, language, final=final)
+        context_s = _FULL_CONTEXT_S if whole_window else _SHORT_CONTEXT_S
+        last = self._one(audio[start:], languages, language, context_s, final=final)
         return _joined([piece for _, piece in done] + [last])
 
     def _kept(self, turn: int) -> list[tuple[int, Transcript]]:
@@ -105,10 +113,16 @@ class Transcriber:
             self._pieces = (turn, list(done))
 
     def _one(
-        self, audio: Audio, languages: Sequence[str], language: str, *, final: bool
+        self,
+        audio: Audio,
+        languages: Sequence[str],
+        language: str,
+        context_s: float,
+        *,
+        final: bool,
     ) -> Transcript:
         seconds = len(audio) / RATE_HZ
-        encoded = self._encoded(audio, max(_SHORT_CONTEXT_S, seconds + _MORE_CONTEXT_S))
+        encoded = self._encoded(audio, max(context_s, seconds + _MORE_CONTEXT_S))
         candidates, sure = self._languages(encoded, languages, language, seconds)
         if not final:
             return self._generate(encoded, audio, candidates[0], sure, _PARTIAL_BEAM)
@@ -117,11 +131,6 @@ class Transcriber:
             other = self._generate(encoded, audio, candidate, sure, _FINAL_BEAM)
             if other.logprob > best.logprob + _BETTER_LOGPROB:
                 best = other
-        if best.logprob < _RETRY_BELOW_LOGPROB:
-            full = self._encoded(audio, _FULL_CONTEXT_S)
-            again = self._generate(full, audio, best.language, sure, _FINAL_BEAM)
-            if again.logprob > best.logprob + _BETTER_LOGPROB:
-                best = again
         return best
 
     def _encoded(self, audio: Audio, context_s: float) -> Any:
@@ -147,7 +156,8 @@ class Transcriber:
         sure = share > (_SURE if seconds >= _SHORT_S else _SURE_OF_A_SHORT_ONE)
         if best == language or sure:
             return [best], sure
-        return ([language, best] if share > _WORTH_COMPARING else [language]), False
+        compare = share > _WORTH_COMPARING and seconds >= _SHORT_S
+        return ([language, best] if compare else [language]), False
 
     def _generate(
         self, encoded: Any, audio: Audio, language: str, sure: bool, beam: int
@@ -227,6 +237,7 @@ def main() -> None:
                 header["language"],
                 header["turn"],
                 final=final,
+                whole_window=header.get("whole_window", False),
             ).header(),
             b"",
         )
