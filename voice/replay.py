@@ -10,7 +10,6 @@ import asyncio
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,29 +17,21 @@ from typing import Any
 
 from memory import Memory
 from memory.records import HandOver, Trigger, Turn
-from voice.call import Call, CallSetup
 from voice.config import Config
-from voice.engines.recorded import RecordedEngine
-from voice.hearing.ears import Ears
-from voice.hearing.listener import HearingSettings
-from voice.logs import forward_loguru
 from voice.recording import (
     Outcome,
     RecordedCall,
     RecordedTranscript,
-    RecordedTyped,
     read_recording,
 )
 from voice.records import (
     CallEvent,
     EndReason,
     HandedOver,
-    Heard,
     LatencyMeasured,
     NoTurn,
     event_json,
 )
-from voice.transports.recording import RecordingTransport
 from voice.triggers import Triggers
 from voice.virtual_time import run_virtual
 from voice.weights import path_of
@@ -110,26 +101,29 @@ def run(config: Config, path: Path, *, real_time: bool = False) -> ReplayResult:
     Raises RecordingInvalid, AudioUnreadable, VaultMissing, and what the hearing worker raises.
     """
     recording = read_recording(path)
-    forward_loguru()
+    began_at = (
+        recording.turns[0].began_at
+        if isinstance(recording, RecordedTranscript)
+        else recording.began_at
+    )
     with tempfile.TemporaryDirectory(prefix="jarvis-replay-") as scratch:
         vault, state = Path(scratch) / "vault", Path(scratch) / "state"
         _copy_notebooks(config.vault, vault)
-        if isinstance(recording, RecordedTranscript):
-            began_at = recording.turns[0].began_at
-            replay = _Transcript(recording, vault, state).run
-        else:
-            began_at = recording.began_at
-            replay = _Sound(recording, config, vault, state).run
-        return _on_its_clock(replay, began_at, real_time=real_time)
 
+        async def main() -> ReplayResult:
+            clock = Clock(began_at)
+            memory = Memory.open(vault, state, clock.now)
+            try:
+                if isinstance(recording, RecordedTranscript):
+                    return await _replay_transcript(recording, memory, clock)
+                return await _replay_sound(recording, config, memory, clock, warm=real_time)
+            finally:
+                memory.close()
 
-def _on_its_clock(
-    main: Callable[[], Coroutine[Any, Any, ReplayResult]], began_at: datetime, *, real_time: bool
-) -> ReplayResult:
-    if real_time:
-        return asyncio.run(main())
-    # No socket is waited for, and the worker only under at_work(): no grace is needed.
-    return run_virtual(main, epoch_s=began_at.timestamp(), grace_s=0)
+        if real_time:
+            return asyncio.run(main())
+        # No socket is waited for, and the worker only under at_work(): no grace is needed.
+        return run_virtual(main, epoch_s=began_at.timestamp(), grace_s=0)
 
 
 def _copy_notebooks(vault: Path, copy: Path) -> None:
@@ -142,7 +136,7 @@ def _copy_notebooks(vault: Path, copy: Path) -> None:
             shutil.copyfile(page, target / name)
 
 
-class _Clock:
+class Clock:
     """The call's own wall clock, in whole milliseconds from when it was recorded."""
 
     def __init__(self, began_at: datetime) -> None:
@@ -160,124 +154,71 @@ class _Clock:
         await asyncio.sleep((at - self._began_at).total_seconds() - self.passed_s())
 
 
-class _Sound:
-    """A call with its sound: through the ears and the pipeline, answered as it was then."""
+async def _replay_sound(
+    recording: RecordedCall, config: Config, memory: Memory, clock: Clock, *, warm: bool
+) -> ReplayResult:
+    worker = Worker(
+        "voice.hearing.worker",
+        str(path_of("whisper-base", config.weights)),
+        title="The hearing worker",
+    )
+    try:
+        starting = asyncio.create_task(worker.start())
+        while worker.pid is None and not starting.done():  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0)
+        # Loading pipecat takes as long as the worker needs to load its models: both at once.
+        from voice.replay_call import replay_call
 
-    def __init__(self, recording: RecordedCall, config: Config, vault: Path, state: Path) -> None:
-        self._recording = recording
-        self._config = config
-        self._vault = vault
-        self._state = state
-
-    async def run(self) -> ReplayResult:
-        recording, config = self._recording, self._config
-        worker = Worker(
-            "voice.hearing.worker",
-            str(path_of("whisper-base", config.weights)),
-            title="The hearing worker",
-        )
-        await worker.call("warm", {"languages": recording.languages})
-        ears = Ears(
-            worker, HearingSettings(judge=config.vad), recording.languages, recording.language
-        )
-        clock = _Clock(recording.began_at)
-        memory = Memory.open(self._vault, self._state, clock.now)
-        session = memory.session()
-        transport = RecordingTransport(recording)
-        noises: list[NoTurn] = []
-
-        def heard(event: Heard) -> None:
-            if isinstance(event, NoTurn):
-                noises.append(event)
-
-        async def news() -> str | None:
-            return await asyncio.to_thread(session.news)
-
-        call = Call(
-            CallSetup(
-                transport=transport,
-                ears=ears,
-                engine=RecordedEngine(recording.answers, recording.engine, heard),
-                conversation=memory.begin(recording.conversation, "call", clock.now()),
-                events=memory.events,
-                prefix=session.prefix,
-                news=news,
-                language=recording.language,
-                now=clock.now,
-            )
-        )
-
-        async def keyboard(turn: RecordedTyped) -> None:
-            await call.typed(turn.text, pasted=turn.pasted)
-
-        transport.connect_keyboard(keyboard)
-        try:
-            result = await call.run()
-        finally:
-            await worker.close()
-            memory.close()
-        return ReplayResult(
-            turns=result.turns,
-            noises=tuple(noises),
-            hand_overs=result.hand_overs,
-            latencies=result.latencies,
-            events=tuple(transport.events),
-            ended=result.reason,
-            length_s=clock.passed_s(),
-        )
+        await starting
+        if warm:
+            await worker.call("warm", {"languages": recording.languages})
+        return await replay_call(recording, worker, config, memory, clock)
+    finally:
+        await worker.close()
 
 
-class _Transcript:
-    """A call of which only the turns are left: they go to the triggers and to memory, each
-    when it ended. Silence hands over and the conversation goes on, since its turns did."""
+async def _replay_transcript(
+    recording: RecordedTranscript, memory: Memory, clock: Clock
+) -> ReplayResult:
+    """Turns alone go to the triggers and to memory, each when it ended. Silence hands over
+    and the conversation goes on, since its turns did."""
+    loop = asyncio.get_running_loop()
+    triggers = Triggers()
+    hand_overs: list[HandOver] = []
+    conversation = memory.begin(recording.turns[0].conversation, "call", clock.now())
 
-    def __init__(self, recording: RecordedTranscript, vault: Path, state: Path) -> None:
-        self._turns = recording.turns
-        self._vault = vault
-        self._state = state
-        self._triggers = Triggers()
-        self._hand_overs: list[HandOver] = []
+    async def hand_over(trigger: Trigger) -> None:
+        given = await asyncio.to_thread(conversation.hand_over, trigger, clock.now())
+        if given is not None:
+            hand_overs.append(given)
 
-    async def run(self) -> ReplayResult:
-        loop = asyncio.get_running_loop()
-        clock = _Clock(self._turns[0].began_at)
-        memory = Memory.open(self._vault, self._state, clock.now)
-        conversation = memory.begin(self._turns[0].conversation, "call", clock.now())
+    async def quiet_until(at: datetime) -> None:
+        silence_s = triggers.silence_at_s
+        until_s = loop.time() + (at - clock.now()).total_seconds()
+        if silence_s is not None and silence_s < until_s:
+            await asyncio.sleep(silence_s - loop.time())
+            triggers.silence_passed()
+            await hand_over("silence")
+        await clock.reach(at)
 
-        async def hand_over(trigger: Trigger) -> None:
-            given = await asyncio.to_thread(conversation.hand_over, trigger, clock.now())
-            if given is not None:
-                self._hand_overs.append(given)
-
-        async def quiet_until(at: datetime) -> None:
-            silence_s = self._triggers.silence_at_s
-            if silence_s is not None:
-                until_s = loop.time() + (at - clock.now()).total_seconds()
-                if silence_s < until_s:
-                    await asyncio.sleep(silence_s - loop.time())
-                    self._triggers.silence_passed()
-                    await hand_over("silence")
-            await clock.reach(at)
-
-        self._triggers.state_changed("listening", loop.time())
-        for turn in self._turns:
-            await quiet_until(turn.began_at)
-            if turn.speaker == "assistant":
-                self._triggers.state_changed("speaking", loop.time())
-            await clock.reach(turn.ended_at)
-            await asyncio.to_thread(conversation.observe, turn)
-            self._triggers.state_changed("listening", loop.time())
-            if self._triggers.turn_added(turn, loop.time()):
-                await hand_over("30 turns")
-        await hand_over("hang-up")
-        conversation.close()
-        memory.close()
-        return ReplayResult(
-            turns=self._turns,
-            noises=(),
-            hand_overs=tuple(self._hand_overs),
-            latencies=(),
-            events=(),
-            ended="hang-up",
-            length_s=clock.passed_s(),
-        )
+    triggers.state_changed("listening", loop.time())
+    for turn in recording.turns:
+        await quiet_until(turn.began_at)
+        if turn.speaker == "assistant":
+            triggers.state_changed("speaking", loop.time())
+        await clock.reach(turn.ended_at)
+        await asyncio.to_thread(conversation.observe, turn)
+        triggers.state_changed("listening", loop.time())
+        if triggers.turn_added(turn, loop.time()):
+            await hand_over("30 turns")
+    await hand_over("hang-up")
+    conversation.close()
+    return ReplayResult(
+        turns=recording.turns,
+        noises=(),
+        hand_overs=tuple(hand_overs),
+        latencies=(),
+        events=(),
+        ended="hang-up",
+        length_s=clock.passed_s(),
+    )

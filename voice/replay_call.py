@@ -1,0 +1,74 @@
+"""The part of a replay that needs pipecat: a recorded call's sound through a live call."""
+
+from __future__ import annotations
+
+import asyncio
+
+from memory import Memory
+from voice.call import Call, CallSetup
+from voice.config import Config
+from voice.engines.recorded import RecordedEngine
+from voice.hearing.ears import Ears
+from voice.hearing.listener import HearingSettings
+from voice.logs import forward_loguru
+from voice.recording import RecordedCall, RecordedTyped
+from voice.records import Heard, NoTurn
+from voice.replay import Clock, ReplayResult
+from voice.transports.recording import RecordingTransport
+from voice.workers import Worker
+
+
+async def replay_call(
+    recording: RecordedCall,
+    worker: Worker,
+    config: Config,
+    memory: Memory,
+    clock: Clock,
+) -> ReplayResult:
+    """Run the call from its start to its end. The worker hears, and stays open."""
+    forward_loguru()
+    session = memory.session()
+    transport = RecordingTransport(recording)
+    noises: list[NoTurn] = []
+
+    def heard(event: Heard) -> None:
+        if isinstance(event, NoTurn):
+            noises.append(event)
+
+    async def news() -> str | None:
+        return await asyncio.to_thread(session.news)
+
+    began_s = clock.passed_s()
+    call = Call(
+        CallSetup(
+            transport=transport,
+            ears=Ears(
+                worker,
+                HearingSettings(judge=config.vad),
+                recording.languages,
+                recording.language,
+            ),
+            engine=RecordedEngine(recording.answers, recording.engine, heard),
+            conversation=memory.begin(recording.conversation, "call", clock.now()),
+            events=memory.events,
+            prefix=session.prefix,
+            news=news,
+            language=recording.language,
+            now=clock.now,
+        )
+    )
+
+    async def keyboard(turn: RecordedTyped) -> None:
+        await call.typed(turn.text, pasted=turn.pasted)
+
+    transport.connect_keyboard(keyboard)
+    result = await call.run()
+    return ReplayResult(
+        turns=result.turns,
+        noises=tuple(noises),
+        hand_overs=result.hand_overs,
+        latencies=result.latencies,
+        events=tuple(transport.events),
+        ended=result.reason,
+        length_s=clock.passed_s() - began_s,
+    )
