@@ -86,7 +86,7 @@ def locked(path: Path, timeout_s: float = _LOCK_TIMEOUT_S) -> Iterator[None]:
     try:
         yield
     finally:
-        holder.release()
+        drop_lock(holder)
 
 
 def try_lock(path: Path, timeout_s: float = 0.0) -> FileLock | None:
@@ -99,7 +99,7 @@ def try_lock(path: Path, timeout_s: float = 0.0) -> FileLock | None:
 
 
 def drop_lock(holder: FileLock) -> None:
-    """Release a lock that nobody needs again, and take its file away.
+    """Release a lock and take its file away.
 
     The file goes while the lock is held: whoever waits on it sees that it is gone and
     begins anew.

@@ -20,17 +20,10 @@ _FILE_BYTES = 256 * 1024
 # A file that was written this recently may change again without another time or size.
 _FRESH_NS = 50_000_000
 
+# The model reads these lines too, so they hold nothing that it could take for a fact.
 _BEGINNINGS = {
-    USER: (
-        "# About you\n"
-        "<!-- What Jarvis knows about you. One short sentence a line, like this: "
-        "- My sister's birthday is on March 14. -->\n"
-    ),
-    MEMORY: (
-        "# Working notes\n"
-        "<!-- What Jarvis notes for itself: your set-up, what you agreed on. One short "
-        "sentence a line. -->\n"
-    ),
+    USER: "# About you\n<!-- One short sentence a line, each behind a dash. -->\n",
+    MEMORY: "# Working notes\n<!-- One short sentence a line, each behind a dash. -->\n",
 }
 
 _Stamp = tuple[int, int, int, int]

@@ -121,6 +121,7 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     assert path.read_bytes() == b"75"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 # The disk fails -----------------------------------------------------------------------

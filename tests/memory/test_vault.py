@@ -54,6 +54,7 @@ def test_the_default_vault_is_made_with_two_notebooks(tmp_path: Path) -> None:
         assert page.lines[1].endswith(" -->")
         assert len(page.lines) == 2
         assert (page.entries, page.warnings) == ((), ())
+    assert {path.name for path in vault.folder.iterdir()} == {USER, MEMORY}
 
 
 def test_making_the_vault_touches_nothing_that_is_there(vault: Vault) -> None:
