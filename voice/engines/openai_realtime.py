@@ -157,22 +157,24 @@ class OpenAIRealtimeEngine:
     @property
     def description(self) -> EngineDescription:
         host = host_of(self._url) or self._url
-        here = is_loopback(host)
+        exposed = is_open_to_listeners(self._url)
+        if is_loopback(host):
+            goes_to, costs = f"the server at {host}, on this machine", "what that server costs"
+        else:
+            goes_to, costs = host, "billed to your key, the whole conversation at each answer"
         return EngineDescription(
             name="OpenAI Realtime",
-            hears=f"{self._model} hears your voice; your words are also written down on this machine",
+            hears=f"{self._model}; this machine writes down what you say as well",
             thinks=self._model,
-            speaks=f"voice {self._voice}",
-            words_go_to="this machine only" if here else host,
-            costs="nothing"
-            if here
-            else "billed to your key, the whole conversation at each answer",
+            speaks=f"{self._model}, voice {self._voice}",
+            words_go_to=goes_to,
+            costs=costs,
             warning=(
                 f"The connection to {host} is not encrypted: others on the way can listen."
-                if is_open_to_listeners(self._url)
+                if exposed
                 else ""
             ),
-            better="Use a wss:// address." if is_open_to_listeners(self._url) else "",
+            better="Use a wss:// address." if exposed else "",
         )
 
     async def open(self, opening: Opening) -> list[FrameProcessor]:
@@ -357,6 +359,7 @@ class _Session(OpenAIRealtimeLLMService):
                     min(pause_s, _LONGEST_PAUSE_S) * random.uniform(0.75, 1.25)  # noqa: S311
                 )
             self._strikes += 1
+            await self._gather_news()
             try:
                 link = await self._new_link()
             except SessionRefused as refused:
@@ -365,7 +368,6 @@ class _Session(OpenAIRealtimeLLMService):
                     self._fatal = judgement.text
                 continue
             self._notify("handled", "Connected again; the conversation goes on.")
-            await self._gather_news()
             if self._questions and not self._count_ask():
                 await self._fail("The voice service broke off each time it should answer this.")
             self._adopt(link)
@@ -522,7 +524,8 @@ class _Session(OpenAIRealtimeLLMService):
             await self._give_up(judgement.text)
         elif not self._owed:
             await self._ask_later(
-                judgement.text or "The voice service gave an answer without sound."
+                judgement.text
+                or "The voice service gave an answer without sound. Say it once more."
             )
 
     async def _on_error(self, error: events.RealtimeError) -> None:

@@ -936,6 +936,33 @@ def test_closing_takes_less_than_a_second(fault: Any) -> None:
     play(scenario, serving(faults=faults))
 
 
+def test_news_that_came_while_the_line_was_down_reach_the_new_session() -> None:
+    """The question that waited is answered with the notebooks as they are now."""
+
+    async def scenario(caller: Caller) -> None:
+        caller.server.connections[0].abort()
+        caller.news = ["Ana moved to Lima."]
+        await caller.ask("Where does she live?")
+        assert caller.told("system", 1)[1:] == ["Ana moved to Lima."]
+
+    play(scenario)
+
+
+def test_nothing_that_is_said_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """From INFO up the log holds ids and counts, no words and no notebooks."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("A question about quokkas?")
+        await caller.ask("Another about quokkas?")
+
+    caplog.set_level("INFO")
+    broken = Fault("response.created", Say('{"type": "response.done", "quokkas": 1}'))
+    faults = [broken, Fault("response.create", Abort(), nth=2)]
+    play(scenario, serving(Answer(text="Quokkas are small."), faults=faults))
+    assert "prompt tokens cached" in caplog.text
+    assert "uokka" not in caplog.text and "Ana" not in caplog.text
+
+
 # Opening ----------------------------------------------------------------------------------
 
 
@@ -1022,5 +1049,5 @@ def test_what_the_engine_is_stands_in_words() -> None:
     far = OpenAIRealtimeEngine(key="k").description
     assert far.words_go_to == "api.openai.com" and far.thinks == "gpt-realtime-2.1"
     near = OpenAIRealtimeEngine(url="ws://127.0.0.1:9000/v1/realtime").description
-    assert near.words_go_to == "this machine only" and not near.warning
+    assert near.words_go_to.endswith("on this machine") and not near.warning
     assert "not encrypted" in OpenAIRealtimeEngine(url="ws://192.0.2.7/v1").description.warning
