@@ -2,7 +2,7 @@
 
 Words leave this machine, and a key is billed, only when the user chose that: by the
 setting, or by a key stored under Jarvis' own name. A key that merely lies in the
-environment is worth a hint and nothing more.
+environment is worth a hint and nothing more, until the engine is chosen by the setting.
 """
 
 from __future__ import annotations
@@ -114,11 +114,10 @@ def choose(wishes: Wishes, found: Found) -> Choice:
 
 def _openai(wishes: Wishes, found: Found) -> Choice:
     own_server = urlsplit(wishes.openai_url).hostname != OPENAI_HOST
-    if not found.jarvis_openai_key and not own_server:
-        lying = " (OPENAI_API_KEY alone is not used)" if found.bare_openai_key else ""
+    if not (found.jarvis_openai_key or found.bare_openai_key or own_server):
         raise EngineUnavailable(
-            "The engine openai was chosen, but there is no key for it: set JARVIS_OPENAI_KEY"
-            f"{lying}, or choose the local engine with JARVIS_ENGINE=local."
+            "The engine openai was chosen, but there is no key for it: set JARVIS_OPENAI_KEY, "
+            "or choose the local engine with JARVIS_ENGINE=local."
         )
     chosen = "by your setting" if wishes.engine == "openai" else "because JARVIS_OPENAI_KEY is set"
     return Choice(
@@ -269,7 +268,7 @@ def describe(choice: Choice, found: Found, *, hears: str) -> EngineDescription:
             "questions wrong.",
             better=_better(choice, found),
         )
-    here = _is_here(choice.address)
+    here = is_here(choice.address)
     host = urlsplit(choice.address).hostname or choice.address
     return EngineDescription(
         name="Ollama" if choice.kind == "ollama" else "Local",
@@ -301,6 +300,6 @@ def suggested(found: Found) -> str:
     return "qwen2.5:1.5b"
 
 
-def _is_here(address: str) -> bool:
+def is_here(address: str) -> bool:
     host = urlsplit(address).hostname or ""
     return host == "localhost" or host == "::1" or host.startswith("127.")

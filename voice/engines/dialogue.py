@@ -41,17 +41,27 @@ class Dialogue:
 
     async def open(self) -> None:
         """Load the model; raises EngineUnavailable or WorkerFailed."""
-        await self._model.prepare(self._prefix.text)
+        try:
+            await self._model.prepare(self._prefix.text)
+        except ContextExceeded as fault:
+            raise EngineUnavailable(
+                f"Your notebooks are too long for {self._model.name}: it holds about "
+                f"{_words(self._model)} words in all. Shorten USER.md or MEMORY.md."
+            ) from fault
 
     async def refresh(self) -> None:
         """Before a turn: make room, tell the time and what changed in the notebooks."""
         async with self._refreshing:
             news = await self._news()
-            if self.history.shorten():
-                log.info("the conversation was shortened to fit the model")
+            self.shorten()
             self.history.tell_time(self._now())
             if news:
                 self.history.tell_news(news)
+
+    def shorten(self) -> None:
+        """Drop the older part of a conversation that has grown too long."""
+        if self.history.shorten():
+            log.info("the conversation was shortened to fit the model")
 
     async def prefill(self, partial: str = "") -> None:
         await self._model.prefill(self.history.messages(), partial)
@@ -85,7 +95,7 @@ class Dialogue:
                 if shortened:
                     raise EngineUnavailable(
                         f"That text is too long for {self._model.name}: it holds about "
-                        f"{self._model.context_tokens * 3 // 4:,} words in all. Give it in parts."
+                        f"{_words(self._model)} words in all. Give it in parts."
                     ) from fault
                 self.history.shorten(at_once=True)
 
@@ -111,6 +121,10 @@ class Dialogue:
 
     async def close(self) -> None:
         await self._model.close()
+
+
+def _words(model: LanguageModel) -> str:
+    return f"{model.context_tokens * 3 // 5:,}"
 
 
 def log_usage(usage: Usage, prefix_sha256: str) -> None:

@@ -23,7 +23,9 @@ TIME_EVERY = timedelta(minutes=10)
 CHARS_PER_TOKEN = 2.5
 """On the safe side for English, German and Spanish (3 to 4.5 there)."""
 ANSWER_TOKENS = 512
-KEPT_WHEN_SHORTENED = 0.4
+MOST_ROOM_CHARS = 10_000
+"""Also for a model that holds more: the longer the conversation, the slower it is read."""
+KEPT_WHEN_SHORTENED = 0.3
 _LEAST_ROOM_CHARS = 600
 _CHARS_AROUND = 30
 
@@ -56,7 +58,7 @@ class _Entry:
 def room_chars(context_tokens: int, prefix: str) -> int:
     """How long the conversation may get before it is shortened."""
     tokens = context_tokens - ANSWER_TOKENS - len(prefix) / CHARS_PER_TOKEN
-    return max(_LEAST_ROOM_CHARS, int(tokens * CHARS_PER_TOKEN))
+    return max(_LEAST_ROOM_CHARS, min(MOST_ROOM_CHARS, int(tokens * CHARS_PER_TOKEN)))
 
 
 def time_text(now: datetime) -> str:
@@ -104,8 +106,14 @@ class History:
         ]
 
     def interrupted(self) -> None:
-        """Of the open answers nothing more will be played; `heard` tells what was."""
-        self._entries = [replace(e, text="") if e.open else e for e in self._entries]
+        """Of the open answers nothing more will be played; `heard` tells what was.
+
+        Of one that an earlier interruption stopped it would have told by now.
+        """
+        self._entries = [
+            replace(e, text="", open=bool(e.text) or not e.given) if e.open else e
+            for e in self._entries
+        ]
 
     def heard(self, turn: Turn) -> None:
         """An answer as the transcript keeps it. Users' turns are here already, by `said`."""
@@ -113,9 +121,10 @@ class History:
             return
         places = [i for i, entry in enumerate(self._entries) if entry.open and entry.given]
         words = turn.text.split()
-        fitting = [i for i in places if self._entries[i].given.split()[: len(words)] == words]
         if not places:
             return
+        length = len(words) if turn.interrupted else None
+        fitting = [i for i in places if self._entries[i].given.split()[:length] == words]
         place = (fitting or places[-1:])[0]
         entry = self._entries[place]
         text = turn.text + CUT if turn.interrupted else entry.given

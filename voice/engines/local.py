@@ -64,7 +64,7 @@ VOICE_TOKENS = 320
 _BYTES_PER_SAMPLE = 2
 _OUTPUT_CHUNK_BYTES = RATE_HZ * _BYTES_PER_SAMPLE * 40 // 1000
 _EXPECTED_LANGUAGE_FROM = 0.1
-_WORDS_TO_TELL_A_LANGUAGE = 2
+_WORDS_TO_TELL_A_LANGUAGE = 3
 _ATTEMPTS = 2
 
 
@@ -250,7 +250,6 @@ class Answerer(FrameProcessor):
             self._stop(held)
             held = self._begin(said, language, None)
         held.to = to
-        held.number = self._dialogue.history.said(said)
         self._language = language
         self._refreshed = None
         self._out = held
@@ -279,6 +278,8 @@ class Answerer(FrameProcessor):
             self._out = None
 
     def _interrupt(self) -> None:
+        if self._out is not None:
+            self._number_of(self._out)  # the words were said, also when no answer began
         self._stop(self._out)
         self._dialogue.history.interrupted()
 
@@ -372,16 +373,16 @@ class Answerer(FrameProcessor):
 
     async def _send(self, answer: _Answer) -> None:
         await answer.released.wait()
-        assert answer.number is not None
         given = ""
         while (piece := await answer.pieces.get()) is not None:
             if answer.playing_since_s is None:
                 await self._push_beginning(answer)
             given += piece.written
-            self._dialogue.history.answered(answer.number, given.rstrip())
+            self._dialogue.history.answered(self._number_of(answer), given.rstrip())
             await self._push_piece(answer, piece)
         answer.sent = True
         if answer.playing_since_s is None:
+            self._number_of(answer)
             fault = answer.fault or f"Something went wrong with the answer. {_AGAIN}"
             await self._push_of(answer, AnswerFailedFrame(text=fault))
             return
@@ -390,6 +391,16 @@ class Answerer(FrameProcessor):
         if answer.fault:
             # What was said before stays in the transcript, so this is no AnswerFailedFrame.
             self._notify(Notice(kind="stop", text=answer.fault))
+        # While it is played there is time to shorten a long conversation, and to read it.
+        self._dialogue.shorten()
+        self._prefill("")
+
+    def _number_of(self, answer: _Answer) -> int:
+        """The answer's place in the history, behind the user's words; made when first needed,
+        so that the request, which ends with these words, does not hold them twice."""
+        if answer.number is None:
+            answer.number = self._dialogue.history.said(answer.said)
+        return answer.number
 
     async def _push_beginning(self, answer: _Answer) -> None:
         answer.playing_since_s = self._now_s()
@@ -452,7 +463,9 @@ def _identifier(languages: tuple[Language, ...]) -> LanguageIdentifier:
 
 def language_of(text: str, expected: Language, enabled: Sequence[Language]) -> Language:
     """The language of a text, the expected one unless it is surely another."""
-    if len(enabled) < 2 or len(text.split()) < _WORDS_TO_TELL_A_LANGUAGE:
+    if expected not in enabled:
+        expected = enabled[0]
+    if len(enabled) == 1 or len(text.split()) < _WORDS_TO_TELL_A_LANGUAGE:
         return expected
     ranked: list[tuple[Language, float]] = _identifier(tuple(enabled)).rank(text)
     if dict(ranked).get(expected, 0.0) >= _EXPECTED_LANGUAGE_FROM:
