@@ -1,0 +1,243 @@
+"""The typed conversation (V3): the same memory and the same rules as a call."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from datetime import datetime
+
+from memory import Conversation, EventLog, Session
+from memory.records import Origin, Speaker, Turn
+from voice.config import Config
+from voice.engines.dialogue import Dialogue
+from voice.engines.language_model import LanguageModel
+from voice.errors import VoiceFault
+from voice.keeping import Keeper
+from voice.records import (
+    CallEvent,
+    HandedOver,
+    Notice,
+    PartialText,
+    State,
+    StateChanged,
+    TurnAdded,
+    event_json,
+)
+from voice.triggers import Triggers
+
+
+class Chat:
+    """One typed conversation. `run` beside it; `say` for each line; `end` once."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        session: Session,
+        conversation: Conversation,
+        events: EventLog,
+        *,
+        now: Callable[[], datetime],
+        language: str,
+        emit: Callable[[CallEvent], None] = lambda _: None,
+    ) -> None:
+        self._emit = emit
+        self._now = now
+        self._language = language
+        self._model = model
+        self._session = session
+        self._dialogue = Dialogue(model, prefix=session.prefix, now=now, news=_news(session))
+        self._conversation = conversation
+        self._keeper = Keeper(conversation, events, now=now, emit=emit)
+        self._triggers = Triggers()
+        self._turns: list[Turn] = []
+        self._fed = asyncio.Event()
+        self._busy = asyncio.Lock()
+        self._began_s = asyncio.get_running_loop().time()
+
+    async def open(self) -> None:
+        """Load the model; raises EngineUnavailable or WorkerFailed."""
+        await self._dialogue.open()
+        self._keeper.began("chat", self._model.name, self._language, self._session.prefix)
+        self._state("listening")
+
+    async def run(self) -> None:
+        """Writes, and watches for five quiet minutes, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._keeper.run())
+            group.create_task(self._watch_silence())
+
+    async def say(self, text: str, *, pasted: bool = False) -> AsyncGenerator[CallEvent, None]:
+        """One turn: the events that it causes, as in a call. Closing it early cuts the answer."""
+        async with self._busy:
+            origin: Origin = "pasted" if pasted else "typed"
+            began_at = self._now()
+            yield self._turn("user", text, began_at, origin=origin)
+            yield self._state("thinking")
+            given, whole, answer_at = "", False, None
+            try:
+                async with aclosing(self._dialogue.reply(text)) as pieces:
+                    async for piece in pieces:
+                        answer_at = answer_at or self._now()
+                        given += piece
+                        yield PartialText(speaker="assistant", text=given.strip())
+                whole = True
+            except VoiceFault as fault:
+                self._keeper.engine_fault(self._model.name, fault)
+                yield Notice(kind="stop", text=str(fault))
+            finally:
+                # Kept before the next event goes out: whoever reads may leave here.
+                added = self._answer(given.strip(), answer_at, whole)
+            if added is not None:
+                yield added
+            yield self._state("listening")
+
+    def _answer(self, text: str, began_at: datetime | None, whole: bool) -> TurnAdded | None:
+        if began_at is None or not text:
+            return None
+        return self._turn("assistant", text, began_at, origin="typed", interrupted=not whole)
+
+    async def end(self) -> None:
+        self._keeper.hand_over("hang-up")
+        self._keeper.ended(
+            "hang-up", self._turns, asyncio.get_running_loop().time() - self._began_s
+        )
+        await self._keeper.settled()
+        await asyncio.to_thread(self._conversation.close)
+
+    def _turn(
+        self,
+        speaker: Speaker,
+        text: str,
+        began_at: datetime,
+        *,
+        origin: Origin,
+        interrupted: bool = False,
+    ) -> TurnAdded:
+        turn = Turn(
+            conversation=self._conversation.id,
+            index=len(self._turns),
+            speaker=speaker,
+            text=text,
+            language=None,
+            began_at=began_at,
+            ended_at=self._now(),
+            origin=origin,
+            interrupted=interrupted,
+        )
+        self._turns.append(turn)
+        self._keeper.turn(turn)
+        if self._triggers.turn_added(turn, asyncio.get_running_loop().time()):
+            self._keeper.hand_over("30 turns")
+        self._fed.set()
+        return TurnAdded(turn=turn)
+
+    def _state(self, state: State) -> StateChanged:
+        changed = StateChanged(state=state)
+        self._triggers.state_changed(state, asyncio.get_running_loop().time())
+        self._fed.set()
+        return changed
+
+    async def _watch_silence(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            silence_s = self._triggers.silence_at_s
+            wait_s = None if silence_s is None else silence_s - loop.time()
+            if wait_s is not None and wait_s <= 0:
+                self._triggers.silence_passed()
+                self._keeper.hand_over("silence")
+                continue
+            self._fed.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._fed.wait()
+
+
+def _news(session: Session) -> Callable[[], Awaitable[str | None]]:
+    async def news() -> str | None:
+        return await asyncio.to_thread(session.news)
+
+    return news
+
+
+# The command --------------------------------------------------------------------------
+
+
+async def run(config: Config, *, as_json: bool) -> None:
+    """Lines from standard input, answers to standard output, until the input ends."""
+    from voice.house import House
+
+    house = House(config)
+    asked = sys.stdin.isatty()
+    try:
+        if asked:
+            print("Getting ready ...", file=sys.stderr)
+        chat = await house.new_chat(emit=lambda event: _told(event, as_json=as_json))
+        if asked:
+            for line in house.introduction():
+                print(line, file=sys.stderr)
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(chat.run())
+            try:
+                async for line in _lines(prompt="> " if asked else ""):
+                    await _one(chat, line, as_json=as_json)
+            finally:
+                await chat.end()
+                running.cancel()
+    finally:
+        await house.close()
+
+
+async def _lines(prompt: str) -> AsyncIterator[str]:
+    read = await _reader()
+    while True:
+        if prompt:
+            print(prompt, end="", flush=True, file=sys.stderr)
+        line = await read()
+        if not line:
+            return
+        if line.strip():
+            yield line.strip()
+
+
+async def _reader() -> Callable[[], Awaitable[str]]:
+    """Lines of standard input. A terminal or a pipe is read on the loop, so that Ctrl-C ends
+    the wait; a file can't be, and never makes one wait."""
+    stream = asyncio.StreamReader(limit=1 << 20)
+    try:
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), sys.stdin
+        )
+    except (ValueError, NotImplementedError):
+        return lambda: asyncio.to_thread(sys.stdin.readline)
+
+    async def line() -> str:
+        return (await stream.readline()).decode(errors="replace")
+
+    return line
+
+
+async def _one(chat: Chat, line: str, *, as_json: bool) -> None:
+    shown = ""
+    async with aclosing(chat.say(line)) as events:
+        async for event in events:
+            if as_json:
+                if isinstance(event, TurnAdded | Notice):
+                    print(json.dumps(event_json(event), ensure_ascii=False), flush=True)
+            elif isinstance(event, PartialText):
+                print(event.text[len(shown) :], end="", flush=True)
+                shown = event.text
+            elif isinstance(event, Notice):
+                print(event.text, file=sys.stderr)
+    if not as_json:
+        print()
+
+
+def _told(event: CallEvent, *, as_json: bool) -> None:
+    if as_json and isinstance(event, HandedOver):
+        print(json.dumps(event_json(event), ensure_ascii=False), flush=True)
+    elif isinstance(event, Notice):
+        print(event.text, file=sys.stderr)

@@ -1,0 +1,314 @@
+"""The command line: parse, call one function, print (spec, section C)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memory.errors import MemoryFault
+from voice.config import Config, load
+from voice.errors import SettingInvalid, VoiceFault
+
+# Modules that load models or pipecat are imported by the command that needs them, so that
+# `jarvis --help` answers at once.
+
+app = typer.Typer(
+    name="jarvis",
+    help="A voice assistant that you talk to, and that remembers you in files you own.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+TALK, LOOK, CARE = "Talk", "Look", "Care"
+
+VaultOption = Annotated[
+    Path | None,
+    typer.Option("--vault", help="Your folder of Markdown files.", show_default="~/Jarvis"),
+]
+StateOption = Annotated[
+    Path | None,
+    typer.Option("--state", help="Where the event log, calls and indexes are."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON value, nothing else.")]
+EngineOption = Annotated[str | None, typer.Option("--engine", help="auto, local or openai.")]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", help="The built-in model: auto, small or better.")
+]
+LanguageOption = Annotated[
+    str | None, typer.Option("--language", help="The language to begin in: en, de or es.")
+]
+
+WRONG_USE, FAILED = 2, 1
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What the world did to us is one sentence on standard error, not a traceback."""
+    try:
+        yield
+    except SettingInvalid as fault:
+        typer.echo(str(fault), err=True)
+        raise typer.Exit(WRONG_USE) from None
+    except (VoiceFault, MemoryFault) as fault:
+        typer.echo(str(fault), err=True)
+        raise typer.Exit(FAILED) from None
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+@app.callback()
+def root(
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Log what happens, in ids and counts.")
+    ] = False,
+) -> None:
+    from voice.logs import set_up
+
+    set_up(logging.INFO if verbose else logging.WARNING)
+
+
+@app.command(rich_help_panel=TALK)
+def serve(
+    vault: VaultOption = None,
+    state: StateOption = None,
+    engine: EngineOption = None,
+    model: ModelOption = None,
+    language: LanguageOption = None,
+    port: Annotated[int | None, typer.Option("--port", help="The page's port.")] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", help="Keep each call's sound in this folder.")
+    ] = None,
+    open_browser: Annotated[
+        bool,
+        typer.Option("--open/--no-open", envvar="JARVIS_OPEN", help="Open the page in a browser."),
+    ] = False,
+) -> None:
+    """Serve the page on this machine, and talk to Jarvis there.
+
+    Example: `jarvis serve --port 7788`
+    """
+    from voice.serve import run
+
+    with _told():
+        config = load(
+            {
+                "vault": vault,
+                "state": state,
+                "engine": engine,
+                "model": model,
+                "language": language,
+                "port": port,
+                "record": record,
+            }
+        )
+        run(config, say=lambda line: typer.echo(line), open_browser=open_browser)
+
+
+@app.command(rich_help_panel=TALK)
+def chat(
+    vault: VaultOption = None,
+    state: StateOption = None,
+    engine: EngineOption = None,
+    model: ModelOption = None,
+    language: LanguageOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Type with Jarvis; lines may come from a pipe too.
+
+    Example: `echo "When is my sister's birthday?" | jarvis chat`
+    """
+    from voice.chat import run
+
+    with _told():
+        config = load(
+            {
+                "vault": vault,
+                "state": state,
+                "engine": engine,
+                "model": model,
+                "language": language,
+            }
+        )
+        asyncio.run(run(config, as_json=as_json))
+
+
+@app.command(rich_help_panel=LOOK)
+def hear(
+    files: Annotated[list[Path], typer.Argument(help="Audio files: wav, flac, mp3, ogg, m4a.")],
+    language: LanguageOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell the turns heard in audio files: start, end, text, language.
+
+    Example: `jarvis hear question.wav --json`
+    """
+    from voice.listening import hear_files
+
+    with _told():
+        config = load({"language": language})
+        failed = False
+        heard = []
+        for path, outcome in asyncio.run(hear_files(config, files)):
+            if isinstance(outcome, VoiceFault):
+                typer.echo(str(outcome), err=True)
+                failed = True
+                continue
+            heard.append({"file": str(path), "turns": [asdict(turn) for turn in outcome]})
+            if not as_json:
+                _print_heard(path, outcome, named=len(files) > 1)
+        if as_json:
+            _print_json(heard)
+        if failed:
+            raise typer.Exit(FAILED)
+
+
+def _print_heard(path: Path, turns: Any, *, named: bool) -> None:
+    if named:
+        typer.echo(f"{path}:")
+    for turn in turns:
+        typer.echo(f"{turn.start_s:7.2f} {turn.end_s:7.2f}  {turn.language}  {turn.text}")
+    if not turns:
+        typer.echo("Nobody spoke.")
+
+
+@app.command(rich_help_panel=LOOK)
+def prefix(vault: VaultOption = None, state: StateOption = None) -> None:
+    """Print the bytes that ride in front of every conversation, as they are now.
+
+    Example: `jarvis prefix | wc -c`
+    """
+    from voice.house import open_memory
+
+    with _told():
+        found = open_memory(load({"vault": vault, "state": state})).prefix()
+        for warning in found.warnings:
+            typer.echo(warning, err=True)
+        sys.stdout.buffer.write(found.text.encode())
+        sys.stdout.buffer.flush()
+
+
+@app.command(rich_help_panel=LOOK)
+def replay(
+    call: Annotated[Path, typer.Argument(help="A recorded call: a folder or a file.")],
+    vault: VaultOption = None,
+    real_time: Annotated[
+        bool, typer.Option("--real-time", help="As fast as it was spoken, not faster.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a recorded call through the same code as a live one.
+
+    Example: `jarvis replay fixtures/calls/birthday --json`
+    """
+    from voice.replay import run
+
+    with _told():
+        result = run(load({"vault": vault}), call, real_time=real_time)
+        if as_json:
+            _print_json(result.as_json())
+            return
+        for turn in result.turns:
+            who = "You" if turn.speaker == "user" else "Jarvis"
+            cut = " /" if turn.interrupted else ""
+            typer.echo(f"{turn.began_at:%H:%M:%S}  {who:<6}  {turn.text}{cut}")
+        typer.echo(f"Handed over: {result.handed_over or 'nothing'}")
+
+
+@app.command(rich_help_panel=CARE)
+def models(
+    names: Annotated[list[str] | None, typer.Argument(help="Only these.")] = None,
+    bring: Annotated[
+        bool, typer.Option("--bring", help="Bring what is missing (by default what is needed).")
+    ] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every byte by its hash.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """The models' weights on this machine.
+
+    Example: `jarvis models --verify`
+    """
+    from voice.house import bring_weights, weights_report
+
+    with _told():
+        config = load()
+        if bring:
+            bring_weights(config, names or None)
+        rows = weights_report(config, names or None, verify=verify)
+        if as_json:
+            _print_json([row.as_json() for row in rows])
+        elif not bring or names:
+            for row in rows:
+                checked = ", checked" if row.verified else ""
+                size = f"{row.bytes / 1e6:,.0f} MB"
+                typer.echo(f"{row.name:<14} {row.state}{checked:<10} {size:>9}  {row.purpose}")
+                for file in row.files:
+                    if file.state == "damaged":
+                        typer.echo(f"{'':<14} {file.path}: {file.reason}")
+        if verify and any(row.state == "damaged" for row in rows):
+            raise typer.Exit(FAILED)
+
+
+@app.command(rich_help_panel=CARE)
+def stats(
+    vault: VaultOption = None, state: StateOption = None, as_json: JsonOption = False
+) -> None:
+    """How fast answers came, and what was cached.
+
+    Example: `jarvis stats`
+    """
+    from voice.stats import latency_stats
+
+    _report(latency_stats, load_for(vault, state), as_json)
+
+
+@app.command(rich_help_panel=CARE)
+def doctor(
+    vault: VaultOption = None, state: StateOption = None, as_json: JsonOption = False
+) -> None:
+    """What works and what doesn't, with the remedy.
+
+    Example: `jarvis doctor`
+    """
+    from voice.doctor import examine
+
+    with _told():
+        findings = asyncio.run(examine(load_for(vault, state)))
+        if as_json:
+            _print_json([finding.as_json() for finding in findings])
+        else:
+            for finding in findings:
+                typer.echo(finding.line())
+        if any(finding.level == "broken" for finding in findings):
+            raise typer.Exit(FAILED)
+
+
+def load_for(vault: Path | None, state: Path | None) -> Config:
+    with _told():
+        return load({"vault": vault, "state": state})
+
+
+def _report(make: Callable[[Config], Any], config: Config, as_json: bool) -> None:
+    with _told():
+        report = make(config)
+        if as_json:
+            _print_json(report.as_json())
+        else:
+            typer.echo(report.text())
+
+
+def main() -> None:
+    app()

