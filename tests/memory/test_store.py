@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory import store
@@ -48,6 +48,7 @@ def test_a_torn_line_is_mended_first(tmp_path: Path, before: bytes, after: bytes
     assert path.read_bytes() == after + b'{"new": true}\n'
 
 
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=9)), min_size=1), st.data())
 def test_cut_anywhere_no_earlier_line_is_lost(
     tmp_path_factory: pytest.TempPathFactory, records: list[store.Record], data: st.DataObject

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.notebooks.news import NEWS_CHARS, Change, changes, news
@@ -71,6 +71,7 @@ def test_the_item_is_bounded() -> None:
     assert "(more was changed)" in text
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
 def test_news_is_enough_to_know_the_page(before: list[str], after: list[str]) -> None:
     """The old lines without what is gone, and with what is new, are the new lines."""

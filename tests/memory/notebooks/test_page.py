@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.notebooks.page import Entry, read_page
@@ -49,6 +49,7 @@ def test_a_warning_says_what_to_do(content: bytes) -> None:
     assert any(step in warning for step in ("Save it as UTF-8", "Bring it back", "Move it away"))
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(blacklist_categories=["Cs", "Cc"])))
 def test_utf8_is_read_as_it_is(text: str) -> None:
     """What is UTF-8 comes out letter for letter, without a warning."""
@@ -56,6 +57,7 @@ def test_utf8_is_read_as_it_is(text: str) -> None:
     assert (page.text, page.warnings) == (text.removeprefix("\ufeff"), ())
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read(content: bytes) -> None:
     """No content makes reading fail, and whatever isn't clean UTF-8 is told."""
@@ -83,6 +85,7 @@ WORDS = [
 ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from(WORDS)).map(" ".join)).map("\n".join))
 def test_windows_text_is_read_whole(text: str) -> None:
     """A file of an old Windows editor gives its letters back."""

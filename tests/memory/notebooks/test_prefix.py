@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.notebooks.page import Page, read_page
@@ -64,6 +64,7 @@ def test_ordinary_text_stays(text: str) -> None:
     assert disarm(show_hidden(text)) == text
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_nothing_hidden_is_left(text: str) -> None:
     """Whatever goes in, each control or format character that is left belongs to an emoji or a letter."""
@@ -92,6 +93,7 @@ ARABIC_SIGNS = (
 )
 
 
+@settings(deadline=None)
 @given(st.text("</>|USER.mdMEORY \n\tsInewt_a[]STｉ＜＞｜\u200b\u00ad\\=", max_size=60))
 def test_no_notebook_ends_its_frame(text: str) -> None:
     """No text, however it is put together, holds a mark of the frame or of a model."""
@@ -102,6 +104,7 @@ def test_no_notebook_ends_its_frame(text: str) -> None:
     assert "[INST]" not in shown
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_showing_twice_changes_nothing(text: str) -> None:
     """What was made visible and harmless once stays as it is."""
