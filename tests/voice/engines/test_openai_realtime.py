@@ -352,6 +352,14 @@ def test_a_spoken_turn_is_committed_and_answered_once() -> None:
     play(scenario)
 
 
+async def test_a_call_on_the_real_clock() -> None:
+    """The same turn on an ordinary event loop."""
+    async with RealtimeServer() as server, call(server, listen=False) as caller:
+        await caller.say("When is my sister's birthday?")
+        await caller.answers(1)
+        assert caller.spoken == Answer().text
+
+
 def test_an_answer_that_is_received_at_once_is_not_asked_for_again() -> None:
     """The first answer comes once, however fast it was received, also a minute later."""
 
@@ -565,6 +573,28 @@ def test_an_interrupted_answer_is_truncated_where_it_was_heard(
 
     quick = Answer(text=LONG.text, audio_ms=LONG.audio_ms, speed=speed)
     play(scenario, serving(quick))
+
+
+@pytest.mark.parametrize("after_frames", range(1, 40, 3))
+@pytest.mark.parametrize("with_event", [True, False])
+def test_nothing_of_an_answer_comes_out_behind_its_interruption(
+    after_frames: int, with_event: bool
+) -> None:
+    """Also when the sound arrives in the very moment of the interruption."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.until(lambda: len(caller.of(TTSAudioRawFrame)) >= after_frames)
+        if with_event:
+            await caller.barge_in()
+        else:
+            await caller.send(InterruptionFrame())
+        await caller.until(lambda: caller.of(InterruptionFrame))
+        await asyncio.sleep(5)
+        after = caller.out.frames.index(caller.of(InterruptionFrame)[0])
+        assert not [frame for frame in caller.out.frames[after:] if isinstance(frame, ANSWERING)]
+
+    play(scenario, serving(Answer(text=LONG.text, audio_ms=10_000, speed=None)), listen=False)
 
 
 def test_without_a_playback_position_the_kept_words_decide() -> None:
