@@ -19,7 +19,8 @@ from voice.speech.clauses import Abbreviations
 class Words:
     """How a language says what is written; the tables in `voice/speech/words/` explain themselves.
 
-    Units and currencies are (one, several). `hour` is empty where the voices read times well.
+    Units and currencies are (one, several). `numeric_dates` are patterns whose groups are day,
+    month and, where there is one, year. `hour` is empty where the voices read times well.
     """
 
     abbreviations: Abbreviations
@@ -43,7 +44,7 @@ class Words:
     months: tuple[str, ...]
     date: str
     date_without_year: str
-    day_first_separators: str
+    numeric_dates: tuple[str, ...]
     days: tuple[str, ...]
     ordinal_endings: Mapping[str, str]
     hour: str
@@ -162,20 +163,19 @@ def _without_emoji(text: str) -> str:
 _ISO_DATE = re.compile(r"(?:(?<=[^\w.,/-])|^)(\d{4})-(\d{2})-(\d{2})(?![\w/-])(?:T(?=\d\d:))?")
 _ISO_T = re.compile(r"(\d{4}-\d{2}-\d{2})T(?=\d\d:\d\d)")
 _TIME = re.compile(r"(?<![\w.,:])([01]?\d|2[0-4]):([0-5]\d)(?::[0-5]\d)?(?![\d:]|[.,]\d)")
+_TIME_RANGE = re.compile(r"(?<=\d:\d\d)\s?[-–]\s?(?=\d?\d:\d\d)")
 _WORD_BEFORE = re.compile(r"(\w+)\s+$")
 
 
 def _dates(text: str, words: Words) -> str:
     text = _ISO_T.sub(r"\1 ", text)
     text = _ISO_DATE.sub(lambda m: _date(m, words, day=m[3], month=m[2], year=m[1]), text)
-    if words.day_first_separators:
-        mark = re.escape(words.day_first_separators)
-        closed = "" if words.day_first_separators == "/" else mark
-        numbers = re.compile(
-            rf"(?<![\w.,/-])(\d{{1,2}}){mark}\s?(\d{{1,2}})(?:{mark}\s?(\d{{4}})|{closed or '(?!)'})"
-            rf"(?![\w/-]|[.,]\d)"
+    for pattern in words.numeric_dates:
+        numbers = re.compile(rf"(?<![\w.,/-]){pattern}(?![\w/-]|[.,]\d)")
+        text = numbers.sub(
+            lambda m: _date(m, words, day=m[1], month=m[2], year=m[3] if m.re.groups > 2 else None),
+            text,
         )
-        text = numbers.sub(lambda m: _date(m, words, day=m[1], month=m[2], year=m[3]), text)
     if words.ordinal_endings:
         months = "|".join(words.months)
         named = re.compile(rf"(?<![\w.,])(\d{{1,2}})\.\s?({months})\b")
@@ -212,6 +212,7 @@ def _ending(words: Words, before: str) -> str:
 
 
 def _times(text: str, words: Words) -> str:
+    text = _TIME_RANGE.sub(f" {words.to} ", text)
     if not words.hour:
         return text
 
@@ -230,7 +231,8 @@ def _times(text: str, words: Words) -> str:
 def _abbreviations(text: str, words: Words) -> str:
     for table, closes in ((words.closing_expansions, True), (words.expansions, False)):
         for short, long in sorted(table.items(), key=lambda item: -len(item[0])):
-            text = _expanded(text, short, long, closes=closes)
+            if long:
+                text = _expanded(text, short, long, closes=closes)
     for short, long in words.numbering.items():
         text = re.sub(rf"\b{re.escape(short)}\s?(?=\d)", f"{long} ", text, flags=re.IGNORECASE)
     return text
@@ -257,7 +259,8 @@ _RANGE = re.compile(
 _DIFFERENCE = re.compile(r"(?<=\d)\s+[-–−]\s+(?=\d)")
 _MINUS = re.compile(r"(?<![\w.,/–-])[-–−](?=\d)")
 _YEAR = re.compile(r"(?<![\d.,:/-])(1[1-9])(\d\d)(?![\d:/-]|[.,]\d)")
-_SLASH = re.compile(r"(?<=\d)\s?/\s?(?=\d)")
+_SLASH = re.compile(r"(?<![\d/])(\d+)\s?/\s?(\d+)(?![\d/])")
+_TIMES = re.compile(r"(?<=\d)\s?x\s?(?=\d)")
 _OR_SLASH = re.compile(r"(?<=[^\W\d_])\s?/\s?(?=[^\W\d_])")
 
 
@@ -297,6 +300,7 @@ def _currencies(text: str, words: Words) -> str:
         return words.and_cents.format(whole=cents[1], unit=whole_unit, cents=int(cents[2]))
 
     scales = "|".join(words.scales)
+    text = re.sub(rf"(?<=\d)\s?[-–]\s?(?=(?:{signs})\s?\d)", f" {words.to} ", text)
     text = re.sub(
         rf"(?<!\w)({signs})\s?({_NUMBER})(\s(?:{scales})\b)?",
         lambda m: (
@@ -337,12 +341,13 @@ def _signs(text: str, words: Words) -> str:
     if words.hundreds:
         text = _YEAR.sub(lambda m: _year(m[1], m[2], words), text)
     text = _OR_SLASH.sub(", ", text)
-    text = _SLASH.sub(f" {words.symbols['/']} ", text)
+    text = _SLASH.sub(rf"\1 {words.symbols['/']} \2", text)
+    text = _TIMES.sub("×", text)
     for sign, said in words.symbols.items():
         if sign == "/":
             continue
         if sign in "#§":
-            text = re.sub(rf"{re.escape(sign)}\s?(?=\d)", f"{said} ", text)
+            text = re.sub(rf"{re.escape(sign)}+\s?(?=\d)", f"{said} ", text)
         elif sign in text:
             text = re.sub(rf"\s*{re.escape(sign)}\s*", functools.partial(_sign, said), text)
     return text

@@ -96,7 +96,14 @@ DATES: list[tuple[Language, str, str]] = [
     ("es", "el 2026-12-04", "el 4 de diciembre de 2026"),
     ("es", "el 04/12/2026", "el 4 de diciembre de 2026"),
     ("es", "a las 14:30", "a las 14 y 30"),
-    ("es", "a las 7:00 h", "a las 7 en punto"),
+    ("es", "a las 7:00 h", "a las 7"),
+    ("es", "de 10:00-12:30", "de 10 a 12 y 30"),
+    ("es", "el 24/12", "el 24 de diciembre"),
+    ("es", "24/7", "24 entre 7"),
+    ("en", "on 12/04/2026", "on 12/04/2026"),
+    ("en", "Jan. 5", "January 5"),
+    ("de", "vom 1. bis 3. Mai", "vom ersten bis dritten Mai"),
+    ("de", "von 10:00–12:00 Uhr", "von 10 Uhr bis 12 Uhr"),
 ]
 
 AMOUNTS: list[tuple[Language, str, str]] = [
@@ -107,6 +114,10 @@ AMOUNTS: list[tuple[Language, str, str]] = [
     ("en", "€9.99", "9 euros 99"),
     ("en", "$2.5 million", "2.5 million dollars"),
     ("en", "20%", "20 percent"),
+    ("en", "$5-$10", "5 dollars to 10 dollars"),
+    ("en", "5 x 3", "5 times 3"),
+    ("en", "version 1.2.3", "version 1.2.3"),
+    ("de", "§§ 5", "Paragraph 5"),
     ("en", "1½ cups, ½ cup", "1 and a half cups, a half cup"),
     ("en", "5-7 people", "5 to 7 people"),
     ("en", "call 555-1234", "call 555-1234"),

@@ -46,7 +46,7 @@ def words_of(language: Language) -> Words:
         months=tuple(data["dates"]["months"]),
         date=data["dates"]["date"],
         date_without_year=data["dates"]["date_without_year"],
-        day_first_separators=data["dates"]["day_first_separators"],
+        numeric_dates=tuple(data["dates"]["numeric_dates"]),
         days=tuple(data["dates"].get("days", ())),
         ordinal_endings=data["dates"].get("ordinals", {}),
         hour=data["times"]["hour"],
