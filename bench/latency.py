@@ -277,7 +277,7 @@ async def ask_all(
         (vault / "society/jarvis/USER.md").write_text(NOTEBOOK)
         port = 7790
         command = [
-            sys.executable, "-m", "voice.cli", "serve", "--no-open", "--port", str(port),
+            sys.executable, "-m", "voice", "serve", "--no-open", "--port", str(port),
             "--vault", str(vault), "--state", str(Path(folder) / "state"),
             "--engine", "local", "--model", model, "--language", language, *extra,
         ]  # fmt: skip

@@ -1,0 +1,171 @@
+"""The main job on real input: asked aloud in a browser, answered aloud from the notebook."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import re
+import socket
+import sys
+import wave
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser import chromium, needs_chromium
+from voice import config as settings
+from voice.audio import decode
+from voice.hearing.listen import hear
+from voice.house import hearing_worker, speech_of
+
+pytestmark = [pytest.mark.weights, pytest.mark.browser, needs_chromium]
+
+NOTEBOOK = """# About me
+
+- My name is Robin and I live in Leipzig.
+- My sister Lena has her birthday on May third.
+- I drink my coffee black.
+"""
+ANSWERED_MS = 90_000  # a machine that does other things at the same time is slow, not wrong
+
+# Keeps what the browser received, from its own decoder, as a WebM file.
+RECORD = """
+() => {
+  const Peer = window.RTCPeerConnection;
+  window.received = [];
+  window.RTCPeerConnection = class extends Peer {
+    constructor(...args) {
+      super(...args);
+      this.addEventListener("track", ({ track }) => {
+        if (track.kind !== "audio") return;
+        const recorder = new MediaRecorder(new MediaStream([track]));
+        recorder.ondataavailable = ({ data }) => window.received.push(data);
+        recorder.start(200);
+      });
+    }
+  };
+}
+"""
+RECEIVED = """
+async () => {
+  const bytes = new Uint8Array(await new Blob(window.received).arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 32768)
+    text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  return btoa(text);
+}
+"""
+
+
+async def speak_question(target: Path, text: str) -> None:
+    """A wav file for the browser's microphone: four seconds of nothing, the question, nothing."""
+    speech = speech_of(settings.load())
+    spoken = b"".join([chunk async for chunk in speech.speak(text, "en")])
+    await speech.close()
+    room = np.random.default_rng(1).normal(0, 8, 24_000 * 40).astype(np.int16)
+    question = np.frombuffer(spoken, np.int16)
+    room[96_000 : 96_000 + len(question)] += question
+    with wave.open(str(target), "wb") as sink:
+        sink.setnchannels(1)
+        sink.setsampwidth(2)
+        sink.setframerate(24_000)
+        sink.writeframes(room.tobytes())
+
+
+@asynccontextmanager
+async def jarvis(vault: Path, state: Path) -> AsyncIterator[str]:
+    """`jarvis serve` as a user starts it, once its models are loaded."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "voice", "serve", "--no-open", "--port", str(port),
+        "--vault", str(vault), "--state", str(state),
+        "--engine", "local", "--model", "small", "--language", "en",
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env={**os.environ, "JARVIS_LLM_MODEL": "", "JARVIS_LLM_URL": ""},
+    )  # fmt: skip
+    assert server.stdout is not None
+    said = []
+    try:
+        async with asyncio.timeout(180):
+            # The files' place is the last line but the warnings: then everything is loaded.
+            async for line in server.stdout:
+                said.append(line.decode())
+                if line.startswith(b"Files"):
+                    break
+            else:
+                pytest.fail("jarvis ended: " + "".join(said))
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        if server.returncode is None:
+            server.terminate()
+        await server.wait()
+
+
+async def answered(page: Page) -> None:
+    turns = page.locator("#turns > li")
+    await expect(turns.nth(1)).to_be_visible(timeout=ANSWERED_MS)
+
+
+async def test_the_birthday_is_asked_aloud_and_answered_aloud(tmp_path: Path) -> None:
+    """The question is written on the page, and what the browser played holds the birthday."""
+    notebook = tmp_path / "vault/society/jarvis/USER.md"
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text(NOTEBOOK)
+    question = tmp_path / "question.wav"
+    await speak_question(question, "When is my sister's birthday?")
+    async with (
+        jarvis(tmp_path / "vault", tmp_path / "state") as address,
+        chromium(microphone=question) as browser,
+    ):
+        page = await browser.new_page()
+        await page.add_init_script(f"({RECORD})()")
+        await page.goto(address)
+        await page.get_by_role("button", name="Start talking").first.click()
+        await answered(page)
+        transcript = await page.locator("#turns").inner_text()
+        received = base64.b64decode(await page.evaluate(RECEIVED))
+        await page.locator("#hang").click()
+        await expect(page.locator("#hang")).to_be_disabled(timeout=15_000)
+    assert re.search(r"sister'?s birthday", transcript, re.IGNORECASE), transcript
+    sound = tmp_path / "received.webm"
+    sound.write_bytes(received)
+    words = await understood(sound)
+    assert re.search(r"\bmay\b", words), (words, transcript)
+    assert re.search(r"\b(third|3rd|3)\b", words), (words, transcript)
+    handed_over = [
+        line
+        for path in (tmp_path / "state/calls").glob("*.jsonl")
+        for line in path.read_text().splitlines()
+        if line.startswith('{"handed_over"')
+    ]
+    assert len(handed_over) == 1
+
+
+async def understood(sound: Path) -> str:
+    decode(sound)
+    worker = hearing_worker(settings.load())
+    try:
+        turns = await hear(sound, worker, language="en", languages=("en",))
+    finally:
+        await worker.close()
+    return " ".join(turn.text for turn in turns).lower()
+
+
+async def test_the_page_tells_who_answers(tmp_path: Path) -> None:
+    """Before a word is said the page names the model, what it can't, and the next step."""
+    (tmp_path / "vault").mkdir()
+    async with jarvis(tmp_path / "vault", tmp_path / "state") as address:
+        async with httpx.AsyncClient() as client:
+            status = (await client.get(f"{address}/api/status")).json()
+        assert status["ready"]
+        assert "0.5B" in status["engine"]["thinks"]
+        assert "health" in status["engine"]["warning"]
+        assert status["engine"]["better"]
