@@ -31,7 +31,7 @@ CACHE_STEP_TOKENS = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What one response says. Words come `lead` chunks ahead of their sound.
+    """What one response says, after `think_s`. Words come `lead` chunks ahead of their sound.
 
     `speed` is how many times faster than it is spoken the sound is sent; None: at once.
     `items` splits the sound over several output items. `status` other than "completed"
@@ -43,6 +43,7 @@ class Answer:
     chunk_ms: int = 200
     speed: float | None = None
     lead: int = 2
+    think_s: float = 0.0
     items: int = 1
     status: str = "completed"
     code: str = ""
@@ -589,6 +590,7 @@ class Connection:
                 "usage": None,
             },
         )
+        await asyncio.sleep(answer.think_s)
         chunks = max(1, answer.audio_ms // answer.chunk_ms) if answer.audio_ms else 0
         stop = chunks if answer.until_chunk is None else answer.until_chunk
         words = answer.text.split()

@@ -116,6 +116,7 @@ class _Answer:
     to: UserSaid | None
     event_id: str
     link: Link
+    questions: int
     alignment: Alignment
     response: str | None = None
     alive: bool = True
@@ -253,6 +254,7 @@ class _Session(OpenAIRealtimeLLMService):
         self._turns: list[Turn] = list(opening.earlier)
         self._told_at: datetime | None = None
         self._news: list[str] = []
+        self._news_told = 0
         self._questions: list[_Question] = []
         self._answer: _Answer | None = None
         self._unkept: deque[_Answer] = deque()
@@ -312,9 +314,8 @@ class _Session(OpenAIRealtimeLLMService):
         """A new session learns what was said, and gets what is being said."""
         self._link = link
         self._told_at = None
-        self._tell_time()
-        for news in self._news:
-            self._tell("system", news)
+        self._news_told = 0
+        self._tell_what_changed()
         for speaker, text in seed(self._turns, [question.text for question in self._questions]):
             self._tell(speaker, text)
         if self._turn is not None:
@@ -468,7 +469,7 @@ class _Session(OpenAIRealtimeLLMService):
         answer.begun = True
         answer.first_token_s = answer.first_token_s or now_s
         self._unkept.append(answer)
-        self._questions.clear()
+        del self._questions[: answer.questions]
         await self.push_frame(
             AnswerBeganFrame(to=answer.to, first_token_s=answer.first_token_s, first_audio_s=now_s)
         )
@@ -616,6 +617,9 @@ class _Session(OpenAIRealtimeLLMService):
             self._send(events.InputAudioBufferAppendEvent(audio=base64.b64encode(sound).decode()))
 
     async def _on_question(self, question: _Question) -> None:
+        if self._link is not None:
+            await self._gather_news()
+        # Nothing is awaited from here to the asking, or a lost session could come between.
         self._disarm_retry()
         self._asks = 0
         self._questions.append(question)
@@ -625,26 +629,26 @@ class _Session(OpenAIRealtimeLLMService):
             self._microphone.release()
         if self._fatal:
             await self._fail(f"This was not answered. {self._fatal} {_WHAT_TO_DO}")
-            return
-        link = self._link
-        if link is None:
-            self._wanted.set()
-            return
-        news = await self._gather_news()
-        if self._link is not link:
-            return  # lost meanwhile: the next session is seeded with these words, and asked
-        if time_is_due(self._told_at or self._opening.now(), self._opening.now()):
-            self._tell_time()
-        if news:
-            self._tell("system", news)
-        self._hand_in(question, turn)
-        self._ask()
+        elif self._link is None:
+            self._wanted.set()  # the next session is told these words, and asked
+        else:
+            self._tell_what_changed()
+            self._hand_in(question, turn)
+            self._ask()
 
-    async def _gather_news(self) -> str | None:
+    async def _gather_news(self) -> None:
         news = await self._opening.news()
         if news:
             self._news.append(news)
-        return news
+
+    def _tell_what_changed(self) -> None:
+        now = self._opening.now()
+        if self._told_at is None or time_is_due(self._told_at, now):
+            self._told_at = now
+            self._tell("system", time_told(now))
+        for news in self._news[self._news_told :]:
+            self._tell("system", news)
+        self._news_told = len(self._news)
 
     def _hand_in(self, question: _Question, turn: _UserTurn | None) -> None:
         if turn is not None:
@@ -676,8 +680,7 @@ class _Session(OpenAIRealtimeLLMService):
         if unkept:
             # What was pushed in this very moment lies in the next processor's inbox, where
             # an interruption overtakes it; let it be taken in, to be thrown away with the rest.
-            for _ in range(3):
-                await asyncio.sleep(0)
+            await asyncio.sleep(0)
 
     # Asking -----------------------------------------------------------------------------------
 
@@ -697,6 +700,7 @@ class _Session(OpenAIRealtimeLLMService):
             to=self._questions[-1].to,
             event_id=event.event_id,
             link=link,
+            questions=len(self._questions),
             alignment=Alignment(self._letters_per_s),
         )
         self._send(event)
@@ -798,11 +802,6 @@ class _Session(OpenAIRealtimeLLMService):
         )
         for item in unheard:
             self._send(events.ConversationItemDeleteEvent(item_id=item))
-
-    def _tell_time(self) -> None:
-        now = self._opening.now()
-        self._told_at = now
-        self._tell("system", time_told(now))
 
     def _tell(self, role: str, text: str) -> None:
         kind = "output_text" if role == "assistant" else "input_text"
