@@ -9,9 +9,11 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 from pipecat.frames.frames import (
     Frame,
     InputAudioRawFrame,
+    InterruptionFrame,
     StartFrame,
     TTSAudioRawFrame,
     TTSStartedFrame,
@@ -83,6 +85,14 @@ class Beep(FrameProcessor):
         self.seconds = seconds
         self.heard: list[bytes] = []
         self.hears = asyncio.Event()
+        self.interrupted = False
+
+    def loudest(self, first: int, last: int) -> float:
+        """The largest sample in frames `first` to `last` heard; endless until all are there."""
+        frames = self.heard[first:last]
+        if len(frames) < last - first:
+            return math.inf
+        return float(np.abs(np.frombuffer(b"".join(frames), np.int16).astype(int)).max())
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -90,6 +100,8 @@ class Beep(FrameProcessor):
         if isinstance(frame, InputAudioRawFrame):
             self.heard.append(frame.audio)
             self.hears.set()
+        elif isinstance(frame, InterruptionFrame):
+            self.interrupted = True
         elif isinstance(frame, StartFrame) and self.seconds:
             await self.push_frame(TTSStartedFrame())
             tone = tone_bytes(self.seconds)

@@ -1,7 +1,7 @@
 // The page: what it shows at which moment, and what keys and buttons do.
 
 import { ask, Call, Failed, openMicrophone } from "./call.js";
-import { $, el, glyph, icon, kept } from "./dom.js";
+import { $, el, glyph, icon, kept, prose } from "./dom.js";
 import { language, LANGUAGES, preferred, t, translate } from "./i18n.js";
 import * as side from "./side.js";
 import { Transcript } from "./talk.js";
@@ -60,9 +60,16 @@ function word() {
   const { state } = page;
   $("glyph").replaceChildren(glyph(state));
   $("word").textContent = t(state);
-  const loading = state === "preparing" && page.status?.loading;
-  $("hint").textContent = loading || t(`h_${state}`);
+  $("hint").textContent = hint(state);
   document.title = active() ? `${t(state)} · Jarvis` : `${t("talk")} · Jarvis`;
+}
+
+/** The line below the state's word; keys are named only where there are some. */
+function hint(state) {
+  if (state === "preparing" && page.status?.loading) return page.status.loading;
+  if (state === "connecting" && page.call?.microphone) return t("h_joining");
+  const touch = !singleKeys() || matchMedia("(hover: none), (max-width: 760px)").matches;
+  return t(touch && ["idle", "muted"].includes(state) ? `h_${state}_touch` : `h_${state}`);
 }
 
 /** What can't be heard is said to a screen reader, and nothing else. */
@@ -90,8 +97,8 @@ function sayMessage({ title, text, kind = "stop", actions = [], lang = null }) {
     "div",
     { class: kind === "stop" ? "err" : "err info", role: kind === "stop" ? "alert" : "status", lang },
     icon(kind === "stop" ? "warn" : "info"),
-    el("b", {}, title),
-    text ? el("p", {}, text) : null,
+    el("b", {}, prose(title)),
+    text ? el("p", {}, prose(text)) : null,
     actions.length
       ? el("div", { class: "acts" }, actions.map(([label, act], i) => el("button", { class: i ? "btn" : "btn pri", type: "button", onclick: act }, t(label))))
       : null,
@@ -181,7 +188,7 @@ function renderStatus() {
   button.hidden = false;
   button.textContent = status.engine.name;
   button.title = `${t("engine")}: ${status.engine.name}`;
-  $("hints").replaceChildren(...status.hints.map((hint) => el("li", { lang: "en" }, hint)));
+  $("hints").replaceChildren(...status.hints.map((tip) => el("li", { lang: "en" }, prose(tip))));
   $("hints").hidden = status.hints.length === 0;
   $("ask").textContent = status.ready ? t("asks_once") : `${t("preparing")}: ${status.loading}`;
   $("messages").querySelectorAll(".notice").forEach((box) => box.remove());
@@ -198,7 +205,7 @@ async function keepStatus() {
       if (status.ready) return;
     } catch (fault) {
       if (!(fault instanceof Failed)) throw fault;
-      if (!active()) message("server");
+      message("server");
     }
     await new Promise((resolve) => setTimeout(resolve, STATUS_MS));
   }
@@ -219,7 +226,7 @@ function receive(event) {
     refreshState();
     render();
   } else if (event.type === "notice") {
-    notice(event, transcript.empty ? $("messages") : $("after"));
+    notice(event, transcript.empty && !active() ? $("messages") : $("after"));
   } else if (event.type === "handed_over") {
     page.handedOver += event.last_index - event.first_index + 1;
     render();
@@ -271,6 +278,7 @@ async function start(takeOver = false) {
     }
     call.useMicrophone(microphone);
     if (page.steps) page.steps[1] = true;
+    show("connecting");
     if (!page.status?.ready) {
       show("preparing");
       render();
@@ -579,5 +587,6 @@ document.querySelector(".lang").addEventListener("change", (event) => {
 setInterval(() => page.about && !document.hidden && render(), 30000);
 
 for (const node of document.querySelectorAll("[data-icon]")) node.prepend(icon(node.dataset.icon));
+show("idle");
 speak(preferred(LANGUAGES.includes(kept.get("language")) ? kept.get("language") : null));
 watchStatus();

@@ -129,6 +129,7 @@ export class Call {
     this.sender = peer.addTransceiver(track, { direction: "sendrecv", streams: [stream] }).sender;
     this.channel = peer.createDataChannel("events", { ordered: true });
     const opened = this.openChannel();
+    opened.catch(() => {}); // awaited below, unless something else fails first
     peer.ontrack = ({ track: voice }) => this.play(new MediaStream([voice]));
     peer.onconnectionstatechange = () => this.lineChanged();
     await peer.setLocalDescription();

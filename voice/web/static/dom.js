@@ -46,9 +46,13 @@ export function el(tag, properties = {}, ...children) {
       element.setAttribute(name, value);
     } else element[name] = value;
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
+
+/** A sentence whose `commands` are set as such. */
+export const prose = (text) =>
+  text.split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
 
 /** Settings of this page, in the browser; without storage they last as long as the page. */
 const session = new Map();

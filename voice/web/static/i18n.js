@@ -2,7 +2,7 @@
 
 export const LANGUAGES = ["en", "de", "es"];
 
-const WORDS = {
+export const WORDS = {
   en: {
     skip: "Skip to the conversation", views: "Views", talk: "Talk", keys: "Keys", theme: "Light or dark",
     language: "Language of this page", conversation: "Conversation", transcript: "Transcript", about: "About this call",
@@ -18,7 +18,7 @@ const WORDS = {
     older: "Earlier turns are no longer shown here. They are in the call’s transcript.",
     idle: "Ready", preparing: "Getting ready", connecting: "Connecting", listening: "Listening", hearing: "Hearing you", thinking: "Thinking",
     speaking: "Speaking", reconnecting: "Reconnecting", muted: "Muted",
-    h_idle: "Press Space or the button.", h_preparing: "You can speak as soon as it is done.", h_connecting: "Allow the microphone if asked.",
+    h_idle: "Press Space or the button.", h_idle_touch: "Press the button.", h_joining: "One moment, then I listen.", h_muted_touch: "I can’t hear you.", h_preparing: "You can speak as soon as it is done.", h_connecting: "Allow the microphone if asked.",
     h_listening: "Say something.", h_hearing: "Go on, take your time.", h_thinking: "Putting an answer together.",
     h_speaking: "Talk any time to interrupt.", h_reconnecting: "The line is down. I try to get it back.", h_muted: "I can’t hear you. Press M.",
     first_minute: "The first minute", step1: "Press Start talking.", step2: "Allow the microphone.", step3: "Say hello, and wait for the answer.",
@@ -64,7 +64,7 @@ const WORDS = {
     older: "Früheres wird hier nicht mehr gezeigt. Es steht in der Mitschrift des Gesprächs.",
     idle: "Bereit", preparing: "Gleich so weit", connecting: "Verbinde", listening: "Ich höre zu", hearing: "Ich höre dich", thinking: "Ich denke nach",
     speaking: "Ich spreche", reconnecting: "Verbinde neu", muted: "Stumm",
-    h_idle: "Leertaste oder Knopf drücken.", h_preparing: "Danach kannst du gleich sprechen.", h_connecting: "Mikrofon erlauben, falls gefragt.",
+    h_idle: "Leertaste oder Knopf drücken.", h_idle_touch: "Drücke den Knopf.", h_joining: "Einen Moment, dann höre ich zu.", h_muted_touch: "Ich höre dich nicht.", h_preparing: "Danach kannst du gleich sprechen.", h_connecting: "Mikrofon erlauben, falls gefragt.",
     h_listening: "Sag etwas.", h_hearing: "Sprich ruhig weiter.", h_thinking: "Ich überlege mir eine Antwort.",
     h_speaking: "Du kannst jederzeit dazwischenreden.", h_reconnecting: "Die Leitung ist weg. Ich versuche es wieder.", h_muted: "Ich höre dich nicht. Drücke M.",
     first_minute: "Die erste Minute", step1: "Drücke „Gespräch beginnen“.", step2: "Erlaube das Mikrofon.", step3: "Sag Hallo und warte auf die Antwort.",
@@ -110,7 +110,7 @@ const WORDS = {
     older: "Lo anterior ya no se muestra aquí. Está en la transcripción de la llamada.",
     idle: "Listo", preparing: "Preparando", connecting: "Conectando", listening: "Escuchando", hearing: "Te oigo", thinking: "Pensando",
     speaking: "Hablando", reconnecting: "Reconectando", muted: "En silencio",
-    h_idle: "Pulsa Espacio o el botón.", h_preparing: "En cuanto acabe, puedes hablar.", h_connecting: "Permite el micrófono si te lo pide.",
+    h_idle: "Pulsa Espacio o el botón.", h_idle_touch: "Pulsa el botón.", h_joining: "Un momento y te escucho.", h_muted_touch: "No te oigo.", h_preparing: "En cuanto acabe, puedes hablar.", h_connecting: "Permite el micrófono si te lo pide.",
     h_listening: "Di algo.", h_hearing: "Sigue, sin prisa.", h_thinking: "Preparo una respuesta.",
     h_speaking: "Interrumpe cuando quieras.", h_reconnecting: "Se cortó la línea. Intento recuperarla.", h_muted: "No te oigo. Pulsa M.",
     first_minute: "El primer minuto", step1: "Pulsa «Empezar a hablar».", step2: "Permite el micrófono.", step3: "Di hola y espera la respuesta.",

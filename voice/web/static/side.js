@@ -1,7 +1,7 @@
 // Beside the conversation: the first minute, this call, what answers, how fast, the keys;
 // and the three columns of the first visit.
 
-import { el } from "./dom.js";
+import { el, prose } from "./dom.js";
 import { language, seconds, t } from "./i18n.js";
 import { stages } from "./talk.js";
 
@@ -132,15 +132,18 @@ export function sections({ status, minute, about, latencies }) {
   ].filter(Boolean);
 }
 
-const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+const sentence = (text) => {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+};
 
 /** The first visit's three columns: what answers, where words go, where the files are. */
 export function facts({ engine: it, vault }) {
   return {
     engine: [
       el("p", { lang: "en" }, sentence(`${it.name}: ${it.thinks}`)),
-      it.warning ? el("p", { lang: "en", class: "warning" }, it.warning) : null,
-      it.better ? el("p", { lang: "en", class: "better" }, it.better) : null,
+      it.warning ? el("p", { lang: "en", class: "warning" }, prose(it.warning)) : null,
+      it.better ? el("p", { lang: "en", class: "better" }, prose(it.better)) : null,
     ].filter(Boolean),
     words: [
       el("p", { lang: "en" }, sentence(it.words_go_to)),
