@@ -355,6 +355,8 @@ class Endpointer:
         turn.fell_silent = False
         if turn.pause is None:
             return []
+        # Who goes on softly is measured by the softer voice from here.
+        turn.peak_dbfs = min(turn.peak_dbfs, sound.level_dbfs + self._settings.dip_db - 6.0)
         number, turn.pause = turn.pause, None
         turn.over = turn.ending = None
         turn.asked_again = False

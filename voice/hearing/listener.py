@@ -155,6 +155,11 @@ class Listener:
     def position_ms(self) -> int:
         return self._endpointer.position_ms
 
+    @property
+    def kept_bytes(self) -> int:
+        """How much sound is held."""
+        return len(self._audio) + sum(len(turn.audio) for turn in self._turns)
+
     def answering(self, speaks: bool) -> None:
         """Jarvis begins or stops to speak."""
         self._answering = speaks

@@ -10,7 +10,7 @@ Ending = Literal["finished", "question", "falling", "loose", "unfinished"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ASIDE = re.compile(r"\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫]")
-_SENTENCE = re.compile(r"[^.!?…]+[.!?…]*\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+[¡¿]*")
 _TRAILING_OFF = ("...", "…", "-", "–", "—")
 
 _MOST_CHARS_PER_S = 45.0
@@ -47,7 +47,7 @@ class Evidence:
 
 def words(text: str) -> list[str]:
     """Lower case, without punctuation."""
-    return [word.replace("’", "'") for word in _WORD.findall(text.casefold())]
+    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
 
 
 def ending(text: str, phrases: Phrases) -> Ending:
@@ -101,10 +101,12 @@ def without_loops(text: str) -> str:
 
 def cleaned(text: str, phrases: Phrases) -> str:
     """A transcript without loops, described noises, and inventions behind what was said."""
-    sentences = _SENTENCE.findall(without_loops(_ASIDE.sub(" ", text)).strip())
-    while len(sentences) > 1 and " ".join(words(sentences[-1])) in phrases.inventions:
-        sentences.pop()
-    return "".join(sentences).strip()
+    whole = without_loops(_ASIDE.sub(" ", text)).strip()
+    while ends := list(_SENTENCE_END.finditer(whole)):
+        if " ".join(words(whole[ends[-1].end() :])) not in phrases.inventions:
+            break
+        whole = whole[: ends[-1].start()]
+    return whole
 
 
 def why_nothing(text: str, evidence: Evidence, phrases: Phrases) -> str | None:

@@ -1,0 +1,324 @@
+"""The ears' core over real sound, with scripted answers from the models."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memory.records import Language
+from voice.audio import RATE_HZ, Samples, decode
+from voice.errors import WorkerFailed
+from voice.hearing.detector import FRAME_BYTES, Judge, VoiceDetector
+from voice.hearing.endpoint import EndpointSettings
+from voice.hearing.listen import hear_samples
+from voice.hearing.listener import HearingSettings, Listener
+from voice.hearing.scripted import ScriptedHearing
+from voice.records import (
+    BargedIn,
+    Guess,
+    GuessWithdrawn,
+    Heard,
+    NoTurn,
+    Partial,
+    SpeechBegan,
+    UserSaid,
+)
+
+SPOKEN = Path(__file__).parents[3] / "fixtures" / "hearing"
+DYING = WorkerFailed("Hearing ended with code -9.")
+
+
+def recorded(name: str) -> Samples:
+    return decode(SPOKEN / f"{name}.flac")
+
+
+def room(seconds: float, level: float = 6.0) -> Samples:
+    noise = np.random.default_rng(2).normal(0, level, int(seconds * RATE_HZ))
+    samples: Samples = noise.astype(np.int16)
+    return samples
+
+
+def joined(*parts: Samples) -> Samples:
+    samples: Samples = np.concatenate(parts)
+    return samples
+
+
+def fan() -> Samples:
+    """Ten seconds of low-passed noise."""
+    noise = np.random.default_rng(3).normal(0, 1, 10 * RATE_HZ)
+    smooth = np.convolve(noise, np.ones(24) / 24, "same")
+    samples: Samples = (smooth / np.abs(smooth).max() * 8000).astype(np.int16)
+    return samples
+
+
+def keyboard() -> Samples:
+    """A click of 8 ms five times a second."""
+    generator = np.random.default_rng(4)
+    samples = np.zeros(10 * RATE_HZ)
+    for start in range(1000, len(samples) - 200, RATE_HZ // 5):
+        at = start + int(generator.integers(0, 1500))
+        samples[at : at + 128] += generator.normal(0, 9000, 128)[: len(samples[at : at + 128])]
+    return samples.clip(-32_000, 32_000).astype(np.int16)
+
+
+def hum() -> Samples:
+    times = np.arange(10 * RATE_HZ) / RATE_HZ
+    waves = np.sum([np.sin(2 * np.pi * 50 * n * times) / n for n in range(1, 8)], axis=0)
+    samples: Samples = (waves * 3000).astype(np.int16)
+    return samples
+
+
+def melody() -> Samples:
+    notes = [262, 294, 330, 349, 392, 440, 494, 523] * 5
+    times = np.arange(RATE_HZ // 4) / RATE_HZ
+    tones = [np.sin(2 * np.pi * hz * times) * np.exp(-3 * times) for hz in notes]
+    return (np.concatenate(tones) * 9000).astype(np.int16)
+
+
+def heard_by(
+    worker: ScriptedHearing,
+    samples: Samples,
+    *,
+    answering: bool = False,
+    judge: Judge = "silero",
+    endpoint: EndpointSettings | None = None,
+    partial_every_ms: int = 750,
+    language: Language = "en",
+) -> list[Heard]:
+    """Every event in `samples`, each question answered before the next frame."""
+
+    async def listen() -> list[Heard]:
+        events: list[Heard] = []
+        async with asyncio.TaskGroup() as tasks:
+            listener = Listener(
+                worker,
+                HearingSettings(
+                    judge=judge,
+                    partial_every_ms=partial_every_ms,
+                    endpoint=endpoint or EndpointSettings(),
+                ),
+                ("en", "de", "es"),
+                language,
+                tell=events.append,
+                spawn=tasks.create_task,
+                now=lambda: listener.position_ms / 1000,
+            )
+            listener.answering(answering)
+            pcm = samples.tobytes()
+            for start in range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES):
+                listener.frame(pcm[start : start + FRAME_BYTES])
+                await listener.settle()
+            await listener.finish()
+        return events
+
+    return asyncio.run(listen())
+
+
+def kinds(events: list[Heard]) -> list[str]:
+    return [type(event).__name__ for event in events]
+
+
+@pytest.mark.parametrize("noise", [fan, keyboard, hum, melody, lambda: room(10)])
+@pytest.mark.parametrize("answering", [False, True])
+def test_noise_is_no_turn(noise: Callable[[], Samples], answering: bool) -> None:
+    """Fan, keyboard, hum, music and an empty room: no turn, no interruption, no question."""
+    worker = ScriptedHearing(["Thank you for watching!"])
+    assert heard_by(worker, noise(), answering=answering) == []
+    assert worker.asked == []
+
+
+@pytest.mark.parametrize("judge", ["silero", "webrtcvad"])
+def test_a_spoken_question(judge: Judge) -> None:
+    """A question from sample 0: it begins, is guessed, and is told with its guess."""
+    worker = ScriptedHearing(["What time does the museum open tomorrow?"])
+    events = heard_by(worker, joined(recorded("museum"), room(1.5)), judge=judge)
+    assert isinstance(events[0], SpeechBegan) and events[0].began_ms == 0
+    said = events[-1]
+    assert isinstance(said, UserSaid)
+    assert said.text == "What time does the museum open tomorrow?"
+    guesses = [event for event in events if isinstance(event, Guess)]
+    assert said.guess == guesses[-1].number and guesses[-1].text == said.text
+    assert kinds(events).count("GuessWithdrawn") == len(guesses) - 1
+    assert abs(said.ended_ms - len(recorded("museum")) / 16) <= 160
+    assert 0.2 <= said.decided_s - said.ended_s <= 0.45
+
+
+def test_no_sample_of_the_first_word_is_lost() -> None:
+    """The sound that is transcribed holds the recording whole, and what came before it."""
+    worker = ScriptedHearing(["What time does the museum open tomorrow?"])
+    heard_by(worker, joined(room(1), recorded("museum"), room(1.5)))
+    sound = np.frombuffer(next(p for k, p in reversed(worker.asked) if k == "words"), np.int16)
+    spoken = recorded("museum")[: RATE_HZ // 2]
+    found = np.correlate(sound.astype(float), spoken.astype(float), "valid")
+    assert RATE_HZ * 0.2 <= int(np.argmax(found)) <= RATE_HZ * 0.7
+    assert found.max() == pytest.approx(float(np.square(spoken.astype(float)).sum()), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("language", "unfinished", "whole"),
+    [
+        ("en", "I would like to book a table for.", "I would like to book a table for four."),
+        ("de", "Ich möchte einen Tisch für.", "Ich möchte einen Tisch für vier."),
+        ("es", "Quiero una mesa para.", "Quiero una mesa para cuatro."),
+    ],
+)
+@pytest.mark.parametrize("over", [0.1, 0.98])
+def test_a_thinking_pause(language: Language, unfinished: str, whole: str, over: float) -> None:
+    """1.3 s of silence behind a preposition keep the turn open, whatever the voice does."""
+    worker = ScriptedHearing([unfinished] * 3 + [whole], over=[over] * 6 + [0.95])
+    samples = joined(recorded("table_for_four"), room(2.5))
+    events = heard_by(worker, samples, partial_every_ms=0, language=language)
+    assert kinds(events).count("UserSaid") == 1
+    assert isinstance(events[-1], UserSaid) and events[-1].ended_ms > 3500
+    assert any(isinstance(event, GuessWithdrawn) for event in events)
+
+
+def test_partial_results() -> None:
+    """While somebody speaks the words so far are told, each new version once."""
+    worker = ScriptedHearing(["What time?"], partials=["What time", "What time does the museum"])
+    events = heard_by(worker, joined(recorded("museum"), room(1.5)))
+    partials = [event.text for event in events if isinstance(event, Partial)]
+    assert partials and len(set(partials)) == len(partials)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Stop.", ["SpeechBegan", "BargedIn", "Guess", "UserSaid"]),
+        ("Mm-hmm.", ["SpeechBegan", "NoTurn"]),
+        ("", ["SpeechBegan", "NoTurn"]),
+        ("Thank you for watching!", ["SpeechBegan", "NoTurn"]),
+    ],
+)
+def test_into_an_answer(text: str, expected: list[str]) -> None:
+    """A spoken "stop" interrupts the answer; "mhm" and inventions leave it alone."""
+    samples = joined(room(0.5), recorded("stop"), room(2.5))
+    events = heard_by(ScriptedHearing([text], partials=[text]), samples, answering=True)
+    assert [kind for kind in kinds(events) if kind != "Partial"] == expected
+
+
+def test_interruption_comes_while_the_voice_lasts() -> None:
+    """A sentence spoken into the answer stops it long before the sentence is over."""
+    worker = ScriptedHearing(["What time?"], partials=["What time does"])
+    events = heard_by(worker, joined(recorded("museum"), room(1.5)), answering=True)
+    assert kinds(events).count("BargedIn") == 1
+    assert isinstance(events[1], BargedIn)
+
+
+def test_a_worker_that_dies_is_asked_again() -> None:
+    """Two deaths cost nothing but time."""
+    worker = ScriptedHearing([DYING, DYING, "Stop."])
+    events = heard_by(worker, joined(recorded("stop"), room(2)))
+    assert isinstance(events[-1], UserSaid) and events[-1].text == "Stop."
+
+
+def test_a_worker_that_stays_dead_is_told() -> None:
+    """A turn that can't be transcribed ends as none, with the reason."""
+    events = heard_by(ScriptedHearing([DYING]), joined(recorded("stop"), room(2)))
+    assert isinstance(events[-1], NoTurn) and "code -9" in events[-1].reason
+
+
+def test_a_minute_without_a_pause_is_two_turns() -> None:
+    """A very long turn is cut; together the two hold every sample."""
+    worker = ScriptedHearing(["What time does the museum open?"])
+    # 1.9 s of speech over and over, without room for a pause between.
+    samples = joined(*[recorded("museum")[: int(1.85 * RATE_HZ)]] * 6, room(1.5))
+    limits = EndpointSettings(most_turn_ms=6000, cut_window_ms=2000, stop_ms=600)
+    events = heard_by(worker, samples, endpoint=limits, partial_every_ms=0)
+    ends = [event for event in events if isinstance(event, UserSaid)]
+    begins = [event for event in events if isinstance(event, SpeechBegan)]
+    assert len(ends) == len(begins) >= 2
+    assert begins[1].began_ms == ends[0].ended_ms
+    order = [kind for kind in kinds(events) if kind in ("SpeechBegan", "UserSaid")]
+    assert order == ["SpeechBegan", "UserSaid"] * len(ends)
+
+
+def test_late_words_keep_the_order() -> None:
+    """A turn's words that come after the next one began are told before it."""
+
+    class Slow(ScriptedHearing):
+        async def call(
+            self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
+        ) -> tuple[dict[str, Any], bytes]:
+            if kind == "words":
+                await gate.wait()
+            return await super().call(kind, header, payload)
+
+    gate = asyncio.Event()
+
+    async def listen() -> list[Heard]:
+        events: list[Heard] = []
+        async with asyncio.TaskGroup() as tasks:
+            listener = Listener(
+                Slow(["Stop."]),
+                HearingSettings(partial_every_ms=0),
+                ("en",),
+                "en",
+                tell=events.append,
+                spawn=tasks.create_task,
+                now=lambda: listener.position_ms / 1000,
+            )
+            samples = joined(recorded("stop"), room(2), recorded("stop"), room(2))
+            pcm = samples.tobytes()
+            for start in range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES):
+                listener.frame(pcm[start : start + FRAME_BYTES])
+                await asyncio.sleep(0)
+            gate.set()
+            await listener.finish()
+        return events
+
+    events = asyncio.run(listen())
+    order = [kind for kind in kinds(events) if not kind.startswith("Guess")]
+    assert order == ["SpeechBegan", "UserSaid"] * 2
+
+
+async def test_a_recording_gives_the_same_events_each_time() -> None:
+    """Three runs over one recording, one list of events."""
+    samples = joined(room(0.5), recorded("museum"), room(1.5), recorded("stop"))
+    runs = [
+        await hear_samples(samples, ScriptedHearing(["What time?", "What time?", "Stop."]))
+        for _ in range(3)
+    ]
+    assert runs[0] == runs[1] == runs[2]
+    assert kinds(runs[0]).count("UserSaid") == 2
+
+
+def test_silero_sleeps_while_nobody_speaks() -> None:
+    """An idle call runs the cheap gate alone; a voice wakes the judge."""
+    detector = VoiceDetector()
+    awake = 0
+    pcm = room(5).tobytes()
+    for start in range(0, len(pcm), FRAME_BYTES):
+        detector.frame(pcm[start : start + FRAME_BYTES], turn_open=False)
+        awake += detector.awake
+    assert awake <= 125  # half the time at most, in noise that the gate is unsure of
+    pcm = recorded("museum")[: RATE_HZ // 2].tobytes()
+    for start in range(0, len(pcm), FRAME_BYTES):
+        detector.frame(pcm[start : start + FRAME_BYTES], turn_open=False)
+    assert detector.awake
+
+
+def test_buffers_are_bounded() -> None:
+    """Minutes without a turn leave no more sound behind than a few seconds hold."""
+
+    async def listen() -> int:
+        async with asyncio.TaskGroup() as tasks:
+            listener = Listener(
+                ScriptedHearing([""]),
+                HearingSettings(),
+                ("en",),
+                "en",
+                tell=lambda _: None,
+                spawn=tasks.create_task,
+                now=lambda: 0.0,
+            )
+            for _ in range(50 * 120):
+                listener.frame(bytes(FRAME_BYTES))
+            return listener.kept_bytes
+
+    assert asyncio.run(listen()) <= 3 * RATE_HZ * 2

@@ -1,0 +1,176 @@
+"""What transcripts' words tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory.records import LANGUAGES, Language
+from voice.hearing.phrases import phrases
+from voice.hearing.wording import (
+    Ending,
+    Evidence,
+    cleaned,
+    ending,
+    is_backchannel,
+    why_nothing,
+    without_loops,
+    words,
+)
+
+SPOKEN = Evidence(voiced_ms=900, span_ms=1100, confidence=0.95, logprob=-0.25, no_speech=0.05)
+SOFT = Evidence(voiced_ms=400, span_ms=450, confidence=0.8, logprob=-0.5, no_speech=0.3)
+CLICKS = Evidence(voiced_ms=120, span_ms=140, confidence=0.55, logprob=-0.6, no_speech=0.5)
+HISS = Evidence(voiced_ms=600, span_ms=700, confidence=0.6, logprob=-0.8, no_speech=0.75)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "What time is it?", "question"),
+        ("en", "Turn on the lamp.", "finished"),
+        ("en", "I would like to book a table for.", "unfinished"),
+        ("en", "My sister's birthday is", "unfinished"),
+        ("en", "I need to call my.", "unfinished"),
+        ("en", "I went there because.", "unfinished"),
+        ("en", "I was thinking, um.", "unfinished"),
+        ("en", "I'd like to...", "unfinished"),
+        ("en", "Well, maybe…", "unfinished"),
+        ("en", "Where are you from?", "question"),
+        ("en", "Turn it on.", "falling"),
+        ("en", "Set a timer for ten minutes", "loose"),
+        ("en", "Stop!", "question"),
+        ("de", "Wann habe ich einen Termin?", "question"),
+        ("de", "Mach das Licht an.", "falling"),
+        ("de", "Erinnere mich morgen an den.", "unfinished"),
+        ("de", "Ich brauche noch Milch und.", "unfinished"),
+        ("de", "Ich glaube, dass", "unfinished"),
+        ("de", "Meine Schwester heißt", "unfinished"),
+        ("de", "Ich fahre nach Berlin.", "finished"),
+        ("es", "¿Qué hora tienes?", "question"),
+        ("es", "¿Qué hora es?", "question"),
+        ("es", "Mañana quiero ir a la.", "unfinished"),
+        ("es", "Necesito comprar pan y.", "unfinished"),
+        ("es", "Mi hermana se llama", "unfinished"),
+        ("es", "Apaga la luz.", "finished"),
+        ("es", "¿Cuándo es el cumpleaños de mi hermana?", "question"),
+        ("en", "", "unfinished"),
+    ],
+)
+def test_ending(language: Language, text: str, expected: Ending) -> None:
+    """Whoever stops at an article, a preposition or a conjunction is not done."""
+    assert ending(text, phrases(language)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no, no, no, no", "no, no, no, no"),
+        ("no no no no no no no", "no"),
+        ("Password incorrect. " + "incorre " * 9, "Password incorrect. incorre"),
+        ("I can't believe it! " * 3, "I can't believe it!"),
+        ("I can't believe it! I can't believe it!", "I can't believe it! I can't believe it!"),
+        ("and then we went, and then we went, and then we went, and then", "and then we went,"),
+        ("what time is it", "what time is it"),
+        ("", ""),
+    ],
+)
+def test_without_loops(text: str, expected: str) -> None:
+    """A transcriber's loop is kept once; people repeat themselves less."""
+    assert without_loops(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "Turn on the light. Thank you for watching!", "Turn on the light."),
+        ("en", "Turn on the light. Thank you.", "Turn on the light. Thank you."),
+        ("en", "[Music] What time is it? (coughs)", "What time is it?"),
+        ("en", "♪ ♪", ""),
+        ("de", "Wie spät ist es? Untertitel der Amara.org-Community", "Wie spät ist es?"),
+        ("es", "¿Qué hora es? ¡Gracias por ver el video!", "¿Qué hora es?"),
+    ],
+)
+def test_cleaned(language: Language, text: str, expected: str) -> None:
+    """Described noises and inventions behind the words go; the words stay."""
+    assert cleaned(text, phrases(language)) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "evidence", "stands"),
+    [
+        ("en", "What time is it?", SPOKEN, True),
+        ("en", "Thank you for watching!", SPOKEN, False),
+        ("de", "Untertitel der Amara.org-Community", SPOKEN, False),
+        ("de", "Untertitelung des ZDF, 2020", SPOKEN, False),
+        ("es", "¡Gracias por ver el video!", SPOKEN, False),
+        ("es", "Subtítulos realizados por la comunidad de Amara.org", SPOKEN, False),
+        ("en", "Thank you.", SPOKEN, True),
+        ("en", "Thank you.", SOFT, True),
+        ("en", "Goodbye.", SOFT, True),
+        ("de", "Tschüss.", SOFT, True),
+        ("es", "Adiós.", SOFT, True),
+        ("en", "Thank you.", CLICKS, False),
+        ("en", "you", HISS, False),
+        ("de", "Vielen Dank.", CLICKS, False),
+        ("es", "Gracias.", HISS, False),
+        ("en", "That's what I'm talking about.", CLICKS, False),
+        ("en", "...", SPOKEN, False),
+        ("en", "Stop.", SOFT, True),
+        (
+            "en",
+            "Thank you very much.",
+            Evidence(voiced_ms=8000, span_ms=9900, confidence=0.9, logprob=-0.4, no_speech=0.3),
+            False,
+        ),
+        (
+            "en",
+            "Something unclear here",
+            Evidence(voiced_ms=900, span_ms=900, confidence=0.9, logprob=-1.4, no_speech=0.1),
+            False,
+        ),
+    ],
+)
+def test_why_nothing(language: Language, text: str, evidence: Evidence, stands: bool) -> None:
+    """Inventions on silence and noise fall; a soft but real word of thanks stands."""
+    assert (why_nothing(text, evidence, phrases(language)) is None) is stands
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "Mm-hmm.", True),
+        ("en", "Yeah, yeah.", True),
+        ("en", "Okay.", True),
+        ("en", "Stop.", False),
+        ("en", "No.", False),
+        ("en", "Wait a moment.", False),
+        ("de", "Mhm.", True),
+        ("de", "Ja, genau.", True),
+        ("de", "Nein!", False),
+        ("de", "Halt.", False),
+        ("es", "Sí, sí.", True),
+        ("es", "Ajá.", True),
+        ("es", "Para.", False),
+        ("en", "", True),
+    ],
+)
+def test_backchannel(language: Language, text: str, expected: bool) -> None:
+    """Signs of listening are none of an interruption."""
+    assert is_backchannel(text, phrases(language)) is expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_phrases_are_as_they_are_compared(language: Language) -> None:
+    """Every phrase is written as transcripts are compared, or it could never match."""
+    known = phrases(language)
+    for group in (
+        known.never_last,
+        known.last_in_questions,
+        known.last_if_it_sounds_over,
+        known.backchannels,
+        known.inventions,
+        known.doubtful,
+    ):
+        assert [phrase for phrase in group if " ".join(words(phrase)) != phrase] == []
+    assert not known.never_last & known.last_if_it_sounds_over
+    assert not known.inventions & known.doubtful

@@ -1,0 +1,43 @@
+"""A hearing worker whose answers are written down: for tests, where nobody wants a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from voice.errors import WorkerFailed
+
+
+class ScriptedHearing:
+    """Answers `words` from a list, one after the other; the last one stays.
+
+    An entry is a text, a whole reply, or a WorkerFailed to raise. `over` is the end-of-turn
+    model's answer, also a list. `asked` is what was asked: kind and bytes of sound.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str | dict[str, Any] | WorkerFailed],
+        *,
+        over: Sequence[float] = (0.95,),
+        partials: Sequence[str] = ("",),
+    ) -> None:
+        self._words = list(words)
+        self._over = list(over)
+        self._partials: list[str | dict[str, Any] | WorkerFailed] = list(partials)
+        self.asked: list[tuple[str, bytes]] = []
+
+    async def call(
+        self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
+    ) -> tuple[dict[str, Any], bytes]:
+        self.asked.append((kind, payload))
+        if kind == "turn_end":
+            return {"over": self._over.pop(0) if len(self._over) > 1 else self._over[0]}, b""
+        script = self._words if kind == "words" else self._partials
+        answer = script.pop(0) if len(script) > 1 else script[0]
+        if isinstance(answer, WorkerFailed):
+            raise answer
+        given = {"text": answer} if isinstance(answer, str) else answer
+        language = (header or {}).get("language", "en")
+        reply = {"language": language, "sure": True, "logprob": -0.2, "no_speech": 0.05}
+        return {**reply, **given}, b""
