@@ -660,6 +660,24 @@ def test_without_a_playback_position_the_kept_words_decide() -> None:
     play(scenario, serving(LONG), hook=False)
 
 
+def test_words_that_end_an_answer_without_a_barge_in_cut_it_as_well() -> None:
+    """A turn that the transcript cuts an answer for is cut at the server, and answered after it."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.until(lambda: caller.of(TTSAudioRawFrame))
+        await asyncio.sleep(1)
+        await caller.say("Yes")
+        await caller.answers(1)
+        (cut,) = caller.server.received("conversation.item.truncate")
+        assert 0 < cut["audio_end_ms"] <= 2000
+        assert [turn.interrupted for turn in caller.turns] == [False, True, False, False]
+        assert len(caller.server.received("response.create")) == 2
+        assert not caller.server.sent("error")
+
+    play(scenario, serving(LONG, Answer()))
+
+
 @pytest.mark.parametrize("hook", [True, False])
 def test_an_answer_of_which_nothing_was_played_is_deleted(hook: bool) -> None:
     """Interrupted before the first sample, the answer leaves the server's history whole."""
@@ -813,6 +831,43 @@ def test_a_drop_in_mid_answer_ends_the_answer_and_the_next_session_hears_of_it()
 
     fault = Fault("response.output_audio.delta", Abort(), nth=20)
     play(scenario, serving(LONG, faults=[fault]))
+
+
+def test_an_interruption_after_a_drop_tells_the_new_session_what_was_heard() -> None:
+    """The lost session's items are not cut in the new one, which gets the words that were heard."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.say("Tell me a story")
+        await caller.until(lambda: len(caller.notices) == 2)
+        await asyncio.sleep(1)
+        await caller.barge_in()
+        await caller.server.until(lambda: caller.told("assistant", 1))
+        kept = caller.turns[-1]
+        assert kept.interrupted and caller.told("assistant", 1) == [kept.text]
+        await caller.ask("And now?")
+        assert not caller.server.received(
+            "conversation.item.truncate", "conversation.item.delete", connection=1
+        )
+        assert not caller.server.sent("error")
+
+    fault = Fault("response.output_audio.delta", Abort(), nth=20)
+    play(scenario, serving(LONG, Answer(), faults=[fault]))
+
+
+@pytest.mark.parametrize("nth", range(1, 30, 4))
+@pytest.mark.parametrize("place", ["response.output_audio.delta", "conversation.item.create"])
+def test_wherever_the_socket_breaks_each_turn_has_one_answer(nth: int, place: str) -> None:
+    """Three turns and a break: three answers, whole or broken off, in the order of the turns."""
+
+    async def scenario(caller: Caller) -> None:
+        for number in range(3):
+            await caller.ask(f"Question {number}")
+        await asyncio.sleep(30)
+        assert [turn.speaker for turn in caller.turns] == ["user", "assistant"] * 3
+        assert len(caller.of(AnswerBeganFrame)) == 3
+        assert all(turn.text in Answer().text for turn in caller.turns[1::2])
+
+    play(scenario, serving(Answer(speed=4), faults=[Fault(place, Abort(), nth=nth)]))
 
 
 def test_a_conversation_that_another_session_began_is_told() -> None:
