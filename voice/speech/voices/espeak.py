@@ -60,7 +60,7 @@ class Espeak:
     by_clause = False
     _voices: ClassVar[dict[Language, tuple[str, int]]] = {
         "en": ("en-us", 150),
-        "de": ("de", 145),
+        "de": ("de", 135),
         "es": ("es", 150),
     }
 
@@ -70,6 +70,8 @@ class Espeak:
 
     def say(self, text: str) -> Sound:
         pieces: list[Sound] = []
+        if text[-1:].isalnum():
+            text += ","  # without a mark it would fall as at the end of a sentence
 
         def keep(samples: Any, count: int, _events: int | None) -> int:
             if samples and count:
