@@ -216,7 +216,7 @@ class Peer:
 
     async def _keep_alive(self, channel: Any) -> None:
         while channel.readyState == "open":
-            channel.send("ping")
+            channel.send('{"type": "ping"}')
             await asyncio.sleep(1)
 
     async def _listen(self, track: MediaStreamTrack) -> None:

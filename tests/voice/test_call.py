@@ -1,0 +1,256 @@
+"""One whole call on the virtual clock: typed turns in, events and hand-overs out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory import Memory, Pending
+from memory.records import LANGUAGES
+from tests.fakes.tone_voice import ToneVoice
+from voice.call import Call, CallResult, CallSetup
+from voice.engines.local import LocalEngine
+from voice.engines.scripted import ScriptedModel
+from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
+from voice.hearing.ears import Ears
+from voice.hearing.listener import HearingSettings
+from voice.recording import RecordedCall, RecordedTyped
+from voice.records import CallEnded, CallEvent, EngineDescription, HandedOver, Notice, StateChanged
+from voice.transports.recording import RecordingTransport
+from voice.virtual_time import run_virtual
+from voice.workers import Worker
+
+BEGAN = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
+DESCRIPTION = EngineDescription(
+    name="Script", hears="", thinks="", speaks="", words_go_to="nowhere", costs="nothing"
+)
+ANSWER = "On the third of May, which is a Sunday."
+
+
+@dataclass
+class Outcome:
+    result: CallResult
+    events: list[CallEvent]
+    pending: list[Pending] = field(default_factory=list)
+    log: dict[str, int] = field(default_factory=dict)
+    lasted_s: float = 0.0
+
+
+def typed_call(typed: list[tuple[int, str]], length_ms: int) -> RecordedCall:
+    return RecordedCall(
+        conversation="c1",
+        began_at=BEGAN,
+        language="en",
+        languages=LANGUAGES,
+        engine=DESCRIPTION,
+        note="",
+        ended="hang-up",
+        microphone=bytes(32 * length_ms),
+        answers=(),
+        typed=tuple(RecordedTyped(at_ms=at, text=text, pasted=False) for at, text in typed),
+        expected=None,
+    )
+
+
+def run(
+    tmp_path: Path,
+    typed: list[tuple[int, str]],
+    length_ms: int,
+    script: Callable[..., str | VoiceFault] = lambda _: ANSWER,
+    meanwhile: Callable[[Call], None] | None = None,
+    at_s: float = 0.0,
+) -> Outcome:
+    """A call in which these turns are typed; `meanwhile` is done to it after `at_s` seconds."""
+
+    async def main() -> Outcome:
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+
+        def now() -> datetime:
+            return BEGAN + timedelta(seconds=round(loop.time() - began_s, 3))
+
+        vault = tmp_path / "vault"
+        vault.mkdir(exist_ok=True)
+        memory = Memory.open(vault, tmp_path / "state", now)
+        session = memory.session()
+        transport = RecordingTransport(typed_call(typed, length_ms))
+        worker = Worker("voice.hearing.worker", "nowhere", title="never started")
+        call = Call(
+            CallSetup(
+                transport=transport,
+                ears=Ears(worker, HearingSettings(), LANGUAGES, "en"),
+                engine=LocalEngine(
+                    ScriptedModel(script), ToneVoice(), languages=LANGUAGES, description=DESCRIPTION
+                ),
+                conversation=memory.begin("c1", "call", now()),
+                events=memory.events,
+                prefix=session.prefix,
+                news=no_news,
+                language="en",
+                now=now,
+            )
+        )
+
+        async def keyboard(turn: RecordedTyped) -> None:
+            await call.typed(turn.text, pasted=turn.pasted)
+
+        transport.connect_keyboard(keyboard)
+        if meanwhile is not None:
+            loop.call_later(at_s, meanwhile, call)
+        result = await call.run()
+        outcome = Outcome(
+            result,
+            transport.events,
+            memory.pending(),
+            memory.events.counts(),
+            loop.time() - began_s,
+        )
+        memory.close()
+        return outcome
+
+    return run_virtual(main, epoch_s=BEGAN.timestamp())
+
+
+async def no_news() -> str | None:
+    return None
+
+
+def states(outcome: Outcome) -> list[str]:
+    return [event.state for event in outcome.events if isinstance(event, StateChanged)]
+
+
+def test_a_call_with_one_question(tmp_path: Path) -> None:
+    """A question and its answer are two turns, handed over at the hang-up."""
+    outcome = run(tmp_path, [(1_000, "when is it?")], 8_000)
+    question, answer = outcome.result.turns
+    assert (question.text, question.origin) == ("when is it?", "typed")
+    assert (answer.text, answer.interrupted) == (ANSWER, False)
+    assert states(outcome) == [
+        "connecting",
+        "listening",
+        "thinking",
+        "speaking",
+        "listening",
+        "ended",
+    ]
+    assert outcome.events[-2:] == [
+        HandedOver(first_index=0, last_index=1, trigger="hang-up"),
+        CallEnded(reason="hang-up"),
+    ]
+    assert [each.turns for each in outcome.pending] == [outcome.result.turns]
+    assert outcome.log == {"began": 1, "ended": 1, "handed_over": 1}
+
+
+def test_a_call_in_which_nothing_was_said(tmp_path: Path) -> None:
+    """Nothing is handed over when there is nothing."""
+    outcome = run(tmp_path, [], 2_000)
+    assert (outcome.result.turns, outcome.pending) == ((), [])
+
+
+def test_five_minutes_of_silence_end_the_call(tmp_path: Path) -> None:
+    """Silence counts from the end of playback, and hands over as silence."""
+    outcome = run(tmp_path, [(1_000, "hello")], 400_000)
+    assert outcome.result.reason == "silence"
+    spoken_s = (outcome.result.turns[1].ended_at - BEGAN).total_seconds()
+    assert outcome.lasted_s == pytest.approx(spoken_s + 300, abs=1)
+    assert [each.hand_over.trigger for each in outcome.pending] == ["silence"]
+
+
+def test_thirty_turns_are_handed_over_in_mid_call(tmp_path: Path) -> None:
+    """The thirtieth turn of the user hands over; the rest follows at the end, each turn once."""
+    typed = [(1_000 + 6_000 * n, f"question {n}") for n in range(31)]
+    outcome = run(tmp_path, typed, 195_000)
+    assert [each.hand_over.trigger for each in outcome.pending] == ["30 turns", "hang-up"]
+    indices = [turn.index for each in outcome.pending for turn in each.turns]
+    assert indices == list(range(62))
+    users = [turn for turn in outcome.pending[0].turns if turn.speaker == "user"]
+    assert len(users) == 30
+
+
+@pytest.mark.parametrize("at_s", [0.0, 0.9, 1.01, 1.1, 1.25, 1.5, 2.0, 2.6, 3.1, 4.0, 5.9])
+def test_hanging_up_at_any_moment(tmp_path: Path, at_s: float) -> None:
+    """A hang-up is bounded, keeps only what was heard, and hands over exactly once (v9)."""
+    outcome = run(tmp_path, [(1_000, "when?")], 60_000, meanwhile=Call.hang_up, at_s=at_s)
+    turns = outcome.result.turns
+    assert outcome.lasted_s <= at_s + 3
+    assert [t for each in outcome.pending for t in each.turns] == list(turns)
+    assert len(outcome.pending) == (1 if turns else 0)
+    for turn in turns[1:]:
+        assert ANSWER.startswith(turn.text)
+        assert turn.interrupted == (turn.text != ANSWER)
+    assert outcome.events[-1] == CallEnded(reason="hang-up")
+
+
+def test_the_stop_key_cuts_the_answer(tmp_path: Path) -> None:
+    """Stopped, the answer keeps what was heard, and the call goes on."""
+
+    def stop(call: Call) -> None:
+        stopping.append(asyncio.create_task(call.stop_voice()))
+
+    stopping: list[asyncio.Task[None]] = []
+    outcome = run(tmp_path, [(1_000, "when?")], 9_000, meanwhile=stop, at_s=2.2)
+    answer = outcome.result.turns[1]
+    assert answer.interrupted
+    assert answer.text
+    assert ANSWER.startswith(answer.text)
+    assert states(outcome)[-2:] == ["listening", "ended"]
+    assert outcome.log["interrupted"] == 1
+
+
+def test_a_model_that_fails_is_told_and_the_call_goes_on(tmp_path: Path) -> None:
+    """A turn without an answer says why, and the next turn is answered."""
+    faults = iter([WorkerFailed("The language model ended.")])
+    outcome = run(
+        tmp_path,
+        [(1_000, "one"), (6_000, "two")],
+        14_000,
+        script=lambda _: next(faults, ANSWER),
+    )
+    notices = [event for event in outcome.events if isinstance(event, Notice)]
+    assert len(notices) == 1
+    assert [turn.text for turn in outcome.result.turns] == ["one", "two", ANSWER]
+
+
+def test_an_engine_that_cannot_be_opened_ends_the_call(tmp_path: Path) -> None:
+    """The page hears why, and that the call is over."""
+
+    class Closed(ScriptedModel):
+        async def prepare(self, prefix: str) -> None:
+            raise EngineUnavailable("No model is there. Bring one.")
+
+    async def main() -> list[CallEvent]:
+        (tmp_path / "vault").mkdir()
+        memory = Memory.open(tmp_path / "vault", tmp_path / "state", lambda: BEGAN)
+        session = memory.session()
+        transport = RecordingTransport(typed_call([], 1_000))
+        worker = Worker("voice.hearing.worker", "nowhere", title="never started")
+        call = Call(
+            CallSetup(
+                transport=transport,
+                ears=Ears(worker, HearingSettings(), LANGUAGES, "en"),
+                engine=LocalEngine(
+                    Closed(lambda _: ""), ToneVoice(), languages=LANGUAGES, description=DESCRIPTION
+                ),
+                conversation=memory.begin("c1", "call", BEGAN),
+                events=memory.events,
+                prefix=session.prefix,
+                news=no_news,
+                language="en",
+                now=lambda: BEGAN,
+            )
+        )
+        with pytest.raises(EngineUnavailable):
+            await call.run()
+        again = memory.begin("c1", "call", BEGAN)
+        again.close()
+        memory.close()
+        return transport.events
+
+    events = run_virtual(main, epoch_s=BEGAN.timestamp())
+    assert Notice(kind="stop", text="No model is there. Bring one.") in events
+    assert events[-1] == CallEnded(reason="engine failed")

@@ -1,0 +1,144 @@
+"""The typed conversation: the same memory and the same rules as a call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+from memory import Memory, Pending
+from voice.chat import Chat
+from voice.engines.language_model import Message
+from voice.engines.scripted import ScriptedModel
+from voice.errors import WorkerFailed
+from voice.records import CallEvent, Notice, PartialText, StateChanged, TurnAdded
+from voice.virtual_time import run_virtual
+
+BEGAN = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
+T = TypeVar("T")
+
+
+def chatting(
+    tmp_path: Path, model: ScriptedModel, do: Callable[[Chat], Awaitable[T]]
+) -> tuple[T, list[Pending]]:
+    async def main() -> tuple[T, list[Pending]]:
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+
+        def now() -> datetime:
+            return BEGAN + timedelta(seconds=loop.time() - began_s)
+
+        (tmp_path / "vault").mkdir(exist_ok=True)
+        memory = Memory.open(tmp_path / "vault", tmp_path / "state", now)
+        chat = Chat(
+            model,
+            memory.session(),
+            memory.begin("chat1", "chat", now()),
+            memory.events,
+            now=now,
+            language="en",
+        )
+        await chat.open()
+        running = asyncio.create_task(chat.run())
+        outcome = await do(chat)
+        await chat.end()
+        running.cancel()
+        pending = memory.pending()
+        memory.close()
+        return outcome, pending
+
+    return run_virtual(main, epoch_s=BEGAN.timestamp())
+
+
+async def say(chat: Chat, text: str, *, pasted: bool = False) -> list[CallEvent]:
+    return [event async for event in chat.say(text, pasted=pasted)]
+
+
+def test_a_line_and_its_answer(tmp_path: Path) -> None:
+    """A typed line gives the events of a call, the answer growing word by word."""
+    events, pending = chatting(
+        tmp_path, ScriptedModel(lambda _: "On May third."), lambda chat: say(chat, "When?")
+    )
+    shown = [event.text for event in events if isinstance(event, PartialText)]
+    assert shown[0] != shown[-1] == "On May third."
+    assert [event.state for event in events if isinstance(event, StateChanged)] == [
+        "thinking",
+        "listening",
+    ]
+    turns = [event.turn for event in events if isinstance(event, TurnAdded)]
+    assert [(turn.speaker, turn.text, turn.origin) for turn in turns] == [
+        ("user", "When?", "typed"),
+        ("assistant", "On May third.", "typed"),
+    ]
+    assert [each.hand_over.trigger for each in pending] == ["hang-up"]
+
+
+def test_pasted_text_is_kept_as_such(tmp_path: Path) -> None:
+    """How the words came in stays with the turn: evidence rests on it."""
+    events, _ = chatting(
+        tmp_path, ScriptedModel(lambda _: "Fine."), lambda chat: say(chat, "text", pasted=True)
+    )
+    turns = [event.turn for event in events if isinstance(event, TurnAdded)]
+    assert turns[0].origin == "pasted"
+
+
+def test_an_edited_notebook_reaches_the_next_turn(tmp_path: Path) -> None:
+    """The prefix stays to the byte; the change follows as an item of its own."""
+    notebook = tmp_path / "vault/society/jarvis/USER.md"
+    model = ScriptedModel(lambda _: "Fine.")
+
+    async def two_lines(chat: Chat) -> None:
+        await say(chat, "hello")
+        notebook.parent.mkdir(parents=True)
+        notebook.write_text("- I moved to Porto.\n")
+        await say(chat, "and now?")
+
+    chatting(tmp_path, model, two_lines)
+    first, second = model.requests
+    assert first[0] == second[0] == Message("system", model.prefix or "")
+    assert "Porto" not in " ".join(message.content for message in first)
+    assert "Porto" in " ".join(message.content for message in second[1:])
+
+
+def test_five_quiet_minutes_hand_over_and_the_chat_goes_on(tmp_path: Path) -> None:
+    """A chat has no microphone that would stay open, so silence doesn't end it."""
+
+    async def quiet(chat: Chat) -> None:
+        await say(chat, "one")
+        await asyncio.sleep(400)
+        await say(chat, "two")
+
+    _, pending = chatting(tmp_path, ScriptedModel(lambda _: "Fine."), quiet)
+    assert [each.hand_over.trigger for each in pending] == ["silence", "hang-up"]
+    assert [len(each.turns) for each in pending] == [2, 2]
+
+
+def test_an_answer_that_is_left_keeps_what_was_given(tmp_path: Path) -> None:
+    """Whoever stops reading has cut the answer there."""
+
+    async def leave(chat: Chat) -> None:
+        async with aclosing(chat.say("tell me")) as events:
+            async for event in events:
+                if isinstance(event, PartialText):
+                    return
+
+    _, pending = chatting(tmp_path, ScriptedModel(lambda _: "One two three four."), leave)
+    answer = pending[0].turns[1]
+    assert answer.interrupted
+    assert "One two three four.".startswith(answer.text)
+    assert answer.text != "One two three four."
+
+
+def test_a_model_that_fails_is_told(tmp_path: Path) -> None:
+    """The line stays, the reason is said, and the chat listens again."""
+    events, pending = chatting(
+        tmp_path,
+        ScriptedModel(lambda _: WorkerFailed("The language model ended.")),
+        lambda chat: say(chat, "hello"),
+    )
+    assert Notice(kind="stop", text="The language model ended.") in events
+    assert events[-1] == StateChanged(state="listening")
+    assert [turn.text for turn in pending[0].turns] == ["hello"]
