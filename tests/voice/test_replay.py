@@ -1,0 +1,289 @@
+"""Recorded calls give what they must, again and again."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from voice.audio import write_wav
+from voice.config import Config, load
+from voice.errors import AudioUnreadable, RecordingInvalid, WeightsMissing
+from voice.recording import Outcome, RecordedCall, read_recording
+from voice.records import CallEnded, HandedOver, LatencyMeasured, StateChanged, TurnAdded
+from voice.replay import ReplayResult, run
+from voice.weights import path_of
+
+CALLS = Path(__file__).parents[2] / "fixtures" / "calls"
+SPOKEN = (
+    "english", "german", "spanish", "interruption", "noise", "long-silence",
+    "thirty-one-turns", "typed",
+)  # fmt: skip
+AGREES_MS = 400  # other processors round Whisper's sums differently
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """Settings with an empty vault; the transcriber's weights must be there."""
+    settings = load({"vault": tmp_path / "vault", "state": tmp_path / "state"})
+    try:
+        path_of("whisper-base", settings.weights)
+    except WeightsMissing as fault:
+        pytest.skip(f"{fault}")
+    return settings
+
+
+def folded(text: str) -> list[str]:
+    """Words without case, accents and punctuation."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return re.findall(r"[a-z0-9]+", "".join(c for c in plain if not unicodedata.combining(c)))
+
+
+def shape(outcome: Outcome) -> dict[str, Any]:
+    """What must be equal on every machine; of a cut answer, that its beginning was heard."""
+    return {
+        "turns": [
+            (
+                turn.index,
+                turn.speaker,
+                folded(turn.text)[: 5 if turn.interrupted else None],
+                turn.language,
+                turn.origin,
+                turn.interrupted,
+            )
+            for turn in outcome.turns
+        ],
+        "noises": len(outcome.noises),
+        "hand_overs": outcome.hand_overs,
+        "ended": outcome.ended,
+    }
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("name", SPOKEN)
+def test_a_recorded_call_gives_what_is_expected_of_it(name: str, config: Config) -> None:
+    """The turns, the noises, the hand-overs and the end are those in expected.json."""
+    call = read_recording(CALLS / name)
+    assert isinstance(call, RecordedCall)
+    assert call.expected is not None
+    outcome = run(config, CALLS / name).outcome()
+    assert shape(outcome) == shape(call.expected)
+    for turn, expected in zip(outcome.turns, call.expected.turns, strict=True):
+        for moment, wanted in (
+            (turn.began_at, expected.began_at),
+            (turn.ended_at, expected.ended_at),
+        ):
+            assert abs(moment - wanted) <= timedelta(milliseconds=AGREES_MS)
+
+
+@pytest.mark.weights
+def test_three_runs_of_a_call_are_equal_to_the_byte(config: Config) -> None:
+    """Turns, events and latencies do not depend on how busy the machine is."""
+
+    def everything() -> bytes:
+        result = run(config, CALLS / "interruption")
+        return json.dumps([result.as_json(), result.events_json()]).encode()
+
+    first, second, third = everything(), everything(), everything()
+    assert first == second == third
+
+
+@pytest.mark.weights
+def test_the_events_of_a_replay_are_those_of_a_call(config: Config) -> None:
+    """States, turns, latencies and the end come in the order that a page would see."""
+    result = run(config, CALLS / "typed")
+    states = [event.state for event in result.events if isinstance(event, StateChanged)]
+    assert states[:6] == [
+        "connecting", "listening", "hearing", "thinking", "speaking", "listening",
+    ]  # fmt: skip
+    assert [e.turn for e in result.events if isinstance(e, TurnAdded)] == list(result.turns)
+    assert sum(isinstance(event, LatencyMeasured) for event in result.events) == 1
+    assert any(isinstance(event, HandedOver) for event in result.events)
+    assert result.events[-1] == CallEnded(reason="hang-up")
+
+
+@pytest.mark.weights
+def test_a_replay_writes_nothing_into_the_users_folders(config: Config, tmp_path: Path) -> None:
+    """The vault is read, the state is not touched."""
+    page = config.vault / "society" / "jarvis" / "USER.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("- My sister's birthday is on March 12.\n")
+    run(config, CALLS / "typed")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [page]
+    assert page.read_text() == "- My sister's birthday is on March 12.\n"
+
+
+@pytest.mark.weights
+def test_a_file_of_sound_is_replayed_too(config: Config, tmp_path: Path) -> None:
+    """A wav file is a call in which nobody answers; silence in it is no turn."""
+    write_wav(tmp_path / "quiet night.wav", np.zeros(32_000, np.int16))
+    result = run(config, tmp_path / "quiet night.wav")
+    assert (result.turns, result.hand_overs, result.ended) == ((), (), "hang-up")
+
+
+# Without sound ------------------------------------------------------------------------
+
+BEGAN_AT = datetime(2026, 12, 1, 9, tzinfo=UTC)
+
+
+def said(
+    index: int, at_s: float, speaker: str = "user", origin: str = "spoken", lasts_s: float = 2
+) -> dict[str, Any]:
+    began_at = BEGAN_AT + timedelta(seconds=at_s)
+    return {
+        "conversation": "c1",
+        "index": index,
+        "speaker": speaker,
+        "text": f"Sentence {index}.",
+        "language": "en",
+        "began_at": began_at.isoformat(),
+        "ended_at": (began_at + timedelta(seconds=lasts_s)).isoformat(),
+        "origin": origin,
+        "interrupted": False,
+    }
+
+
+def transcript(tmp_path: Path, turns: list[dict[str, Any]]) -> ReplayResult:
+    path = tmp_path / "turns.json"
+    path.write_text(json.dumps(turns))
+    return run(load({"vault": tmp_path / "vault", "state": tmp_path / "state"}), path)
+
+
+def hand_overs(result: ReplayResult) -> list[tuple[int, int, str]]:
+    return [(each.first_index, each.last_index, each.trigger) for each in result.hand_overs]
+
+
+HAND_OVERS = [
+    ("one turn", [said(0, 0)], [(0, 0, "hang-up")]),
+    ("a long silence between two", [said(0, 0), said(1, 1000)],
+     [(0, 0, "silence"), (1, 1, "hang-up")]),
+    ("just below five minutes", [said(0, 0), said(1, 301)], [(0, 1, "hang-up")]),
+    ("the end of an answer begins the silence",
+     [said(0, 0), said(1, 3, "assistant", lasts_s=200), said(2, 490)], [(0, 2, "hang-up")]),
+    ("two silences", [said(0, 0), said(1, 400), said(2, 800)],
+     [(0, 0, "silence"), (1, 1, "silence"), (2, 2, "hang-up")]),
+    ("thirty turns", [said(n, n * 3) for n in range(30)], [(0, 29, "30 turns")]),
+    ("thirty-one turns", [said(n, n * 3) for n in range(31)],
+     [(0, 29, "30 turns"), (30, 30, "hang-up")]),
+    ("answers don't count",
+     [said(n, n * 3, "user" if n % 2 else "assistant") for n in range(58)],
+     [(0, 57, "hang-up")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("turns", "expected"), [row[1:] for row in HAND_OVERS], ids=[row[0] for row in HAND_OVERS]
+)
+def test_a_transcript_is_handed_over_by_the_rules_of_a_call(
+    tmp_path: Path, turns: list[dict[str, Any]], expected: list[tuple[int, int, str]]
+) -> None:
+    """Each turn is handed over once, and the trigger is named."""
+    result = transcript(tmp_path, turns)
+    assert hand_overs(result) == expected
+    assert result.handed_over == expected[-1][2]
+
+
+def test_a_transcripts_turns_come_out_as_they_went_in(tmp_path: Path) -> None:
+    """Origin, language and times are the recording's own: evidence rests on them."""
+    turns = [
+        said(0, 0, origin="pasted"),
+        said(1, 3, "assistant", origin="tool"),
+        {**said(2, 6, origin="echo"), "language": None, "interrupted": True},
+    ]
+    assert transcript(tmp_path, turns).as_json()["turns"] == turns
+
+
+def test_real_time_takes_as_long_as_the_call_took(tmp_path: Path) -> None:
+    """On a real clock the result is the same, and it is not there before its time."""
+    path = tmp_path / "turns.json"
+    turns = [said(0, 0, lasts_s=0.1), said(1, 0.2, lasts_s=0.1)]
+    path.write_text(json.dumps(turns))
+    config = load({"vault": tmp_path / "vault", "state": tmp_path / "state"})
+    began_s = time.monotonic()
+    slow = run(config, path, real_time=True)
+    assert time.monotonic() - began_s >= 0.3
+    assert slow.as_json() == run(config, path).as_json()
+
+
+def test_the_json_of_a_replay_has_the_fixed_form(tmp_path: Path) -> None:
+    """The keys of the specification, and no others."""
+    assert transcript(tmp_path, [said(0, 0)]).as_json() == {
+        "turns": [said(0, 0)],
+        "marked": 0,
+        "reviews": 0,
+        "changes": [],
+        "rejections": [],
+        "handed_over": "hang-up",
+        "latency_ms": {},
+    }
+
+
+def test_the_transcript_fixture_is_handed_over_twice(tmp_path: Path) -> None:
+    """Thirty-two turns: at the thirtieth, and the rest at the end."""
+    result = run(load({"vault": tmp_path, "state": tmp_path}), CALLS / "transcript.jsonl")
+    assert hand_overs(result) == [(0, 58, "30 turns"), (59, 63, "hang-up")]
+
+
+def test_latencies_are_medians_of_their_stages() -> None:
+    """One figure for each stage and one for the whole."""
+    stages = [(200, 0, 300, 100), (240, 10, 500, 150), (900, 0, 310, 120)]
+    result = ReplayResult(
+        turns=(),
+        noises=(),
+        hand_overs=(),
+        latencies=tuple(
+            LatencyMeasured(
+                index=index,
+                stages_ms=dict(
+                    zip(("pause", "transcript", "first_word", "first_sound"), row, strict=True)
+                ),
+                total_ms=sum(row),
+            )
+            for index, row in enumerate(stages)
+        ),
+        events=(),
+        ended="hang-up",
+        length_s=1.0,
+    )
+    assert result.as_json()["latency_ms"] == {
+        "pause": 240,
+        "transcript": 0,
+        "first_word": 310,
+        "first_sound": 120,
+        "total": 900,
+    }
+    assert result.handed_over is None
+
+
+BROKEN = [
+    ("a wav with a broken header", "call.wav", b"RIFF\x00\x00\x00\x00WAVEjunk", AudioUnreadable),
+    ("an empty file", "call.wav", b"", AudioUnreadable),
+    ("an empty transcript", "call.json", b"", RecordingInvalid),
+    ("not a recording", "call.txt", b"Dear Anna, how are you?", AudioUnreadable),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN]
+)
+def test_what_is_no_recording_is_refused_before_anything_starts(
+    tmp_path: Path, name: str, content: bytes, fault: type[Exception]
+) -> None:
+    """The error names the file."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(fault, match=name):
+        run(load({"vault": tmp_path, "state": tmp_path}), tmp_path / name)
+
+
+def test_weights_that_are_missing_are_named(tmp_path: Path) -> None:
+    """Without a transcriber there is no replay of sound, and the error says how to get one."""
+    config = load({"vault": tmp_path, "state": tmp_path, "weights": tmp_path / "nowhere"})
+    with pytest.raises(WeightsMissing, match="whisper-base"):
+        run(config, CALLS / "noise")
