@@ -188,6 +188,7 @@ class EmbeddedModel:
         self._client: httpx.AsyncClient | None = None
         self._address = ""
         self._prefix: str | None = None
+        self._loaded: str | None = None
         self._getting_ready = asyncio.Lock()
         self._prefilling: asyncio.Task[None] | None = None
         self._speed: float | None = None
@@ -201,12 +202,16 @@ class EmbeddedModel:
         return self._context_tokens
 
     @property
+    def address(self) -> str:
+        """Of the server that runs now, or ran last; empty before the first start."""
+        return self._address
+
+    @property
     def pid(self) -> int | None:
         return self._worker.pid
 
     async def prepare(self, prefix: str) -> None:
         self._prefix = prefix
-        self._address = ""
         await self._ready()
 
     async def prefill(self, messages: Sequence[Message], partial: str) -> None:
@@ -267,23 +272,18 @@ class EmbeddedModel:
             if not self._states.is_dir():
                 await asyncio.to_thread(self._states.mkdir, 0o700, parents=True, exist_ok=True)
             started = await self._worker.start()
-            if self._client is not None and started["address"] == self._address:
-                return self._client
-            if self._client is not None:
-                await self._client.aclose()
-            self._client = httpx.AsyncClient(
-                base_url=started["address"],
-                headers={"Authorization": f"Bearer {started['key']}"},
-                timeout=httpx.Timeout(_FIRST_EVENT_TIMEOUT_S, connect=5.0),
-                # The server closes idle connections without a word; a new one costs nothing here.
-                limits=httpx.Limits(max_keepalive_connections=0),
-                trust_env=False,  # a proxy has no part in loopback
-            )
-            with _translated():
-                await self._check_format(self._client)
-                if self._prefix is not None:
+            if self._client is None or started["address"] != self._address:
+                if self._client is not None:
+                    await self._client.aclose()
+                self._client = _client_of(started)
+                self._loaded = None
+                with _translated():
+                    await self._check_format(self._client)
+                self._address = started["address"]
+            if self._prefix is not None and self._loaded != self._prefix:
+                with _translated():
                     await self._load_prefix(self._client, self._prefix)
-            self._address = started["address"]
+                self._loaded = self._prefix
             return self._client
 
     async def _check_format(self, client: httpx.AsyncClient) -> None:
@@ -380,6 +380,17 @@ class EmbeddedModel:
         if task is not None and not task.done():
             task.cancel()
             await asyncio.wait({task})
+
+
+def _client_of(started: dict[str, Any]) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        base_url=started["address"],
+        headers={"Authorization": f"Bearer {started['key']}"},
+        timeout=httpx.Timeout(_FIRST_EVENT_TIMEOUT_S, connect=5.0),
+        # The server closes idle connections without a word; a new one costs nothing here.
+        limits=httpx.Limits(max_keepalive_connections=0),
+        trust_env=False,  # a proxy has no part in loopback
+    )
 
 
 def _prefill_body(prompt: str) -> dict[str, Any]:
