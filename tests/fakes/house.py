@@ -25,7 +25,15 @@ from pipecat.workers.runner import WorkerRunner
 
 from memory.records import Origin, Speaker, Turn
 from voice.errors import CallInProgress, VoiceFault
-from voice.records import CallEnded, CallEvent, EndReason, StateChanged, TurnAdded, event_json
+from voice.records import (
+    CallEnded,
+    CallEvent,
+    EndReason,
+    Notice,
+    StateChanged,
+    TurnAdded,
+    event_json,
+)
 from voice.transports.browser import OUT_HZ, BrowserTransport, FromPage, HangUp, Typed
 
 BEGAN = datetime(2026, 12, 4, 9, 12, 4, tzinfo=UTC)
@@ -189,6 +197,7 @@ class FakeHouse:
         self.chat_events: list[CallEvent] | None = None
         self.fault: VoiceFault | None = None
         self.late_fault: VoiceFault | None = None
+        self.failing = ""
         self.hang_ups = 0
 
     @property
@@ -212,6 +221,9 @@ class FakeHouse:
         call = FakeCall(tone_s=self.tone_s)
         answer = await call.answer(sdp, type)
         self.calls.append(call)
+        if self.failing:
+            call.transport.publish(Notice(kind="stop", text=self.failing))
+            call.hang_up("engine failed")
         return answer
 
     async def chat(self, text: str, pasted: bool) -> AsyncIterator[dict[str, Any]]:

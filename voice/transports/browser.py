@@ -25,7 +25,6 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-import aioice.ice
 from av import AudioResampler
 from pipecat.frames.frames import (
     Frame,
@@ -60,6 +59,7 @@ _PAGE_BEHIND_BYTES = 1_000_000
 _MESSAGE_CHARS = 65_536
 
 _GOODBYE_S = 1.0
+_LAST_CONNECT_S = 3.0
 
 GoneBecause = Literal["closed", "no microphone", "failed"]
 
@@ -181,16 +181,6 @@ class FrameWatch:
 # pipecat's parts, with what a call needs changed ---------------------------------------
 
 
-def _addresses(use_ipv4: bool, use_ipv6: bool) -> list[str]:
-    """This machine's addresses; the loopback one where there is no network at all."""
-    return _host_addresses(use_ipv4, use_ipv6) or ["127.0.0.1"]
-
-
-_host_addresses = aioice.ice.get_host_addresses
-# aioice leaves loopback out, and a call must work on a machine without any network.
-aioice.ice.get_host_addresses = _addresses
-
-
 class _Connection(SmallWebRTCConnection):
     """Leaves the data channel to us: pipecat's listener logs what it can't parse.
 
@@ -297,6 +287,8 @@ class BrowserTransport:
         self._connecting: asyncio.TimerHandle | None = None
         self._closing = False
         self._channel: Any = None
+        self._answered = False
+        self._open = asyncio.Event()
         self._closed = asyncio.Event()
         self._waiting: deque[str] = deque(maxlen=_WAITING_EVENTS)
         self._messages: asyncio.Queue[FromPage | None] = asyncio.Queue()
@@ -343,6 +335,7 @@ class BrowserTransport:
             raise OfferInvalid("The page's offer can't be read. Load the page again.") from fault
         answer = self._connection.get_answer()  # type: ignore[no-untyped-call]
         assert answer is not None
+        self._answered = True
         if pc.connectionState != "connected":
             self._connecting = asyncio.get_running_loop().call_later(
                 self._connect_within_s, self._left, "failed"
@@ -370,13 +363,16 @@ class BrowserTransport:
 
     async def close(self) -> None:
         """Hang up on our side; `gone` stays as it is. An open page gets a second to take
-        its leave, so that what was told last arrives."""
+        its leave, so that what was told last arrives; one that still connects, three."""
         if self._closing:
             return
         self._closing = True
         self._settle()
-        if self._channel is not None and self._channel.readyState == "open":
-            with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError):
+            if self._waiting and self._answered:
+                async with asyncio.timeout(_LAST_CONNECT_S):
+                    await self._open.wait()
+            if self._channel is not None and self._channel.readyState == "open":
                 async with asyncio.timeout(_GOODBYE_S):
                     await self._closed.wait()
         await self._connection.hang_up()
@@ -406,6 +402,7 @@ class BrowserTransport:
 
     def _channel_closed(self) -> None:
         self._closed.set()
+        self._open.set()
         self._left("closed")
 
     def _opened(self, channel: Any) -> None:
@@ -416,6 +413,7 @@ class BrowserTransport:
         channel.on("close", self._channel_closed)
         while self._waiting:
             channel.send(self._waiting.popleft())
+        self._open.set()
 
     def _received(self, text: str | bytes) -> None:
         if not isinstance(text, str) or len(text) > _MESSAGE_CHARS:

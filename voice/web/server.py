@@ -42,7 +42,7 @@ class House(Protocol):
     """What stands behind the page."""
 
     def status(self) -> dict[str, Any]:
-        """As JSON: "engine" (an EngineDescription's fields), "languages" (["en", …]),
+        """As JSON: "engine" (an EngineDescription's fields, None until one is chosen), "languages" (["en", …]),
         "language", "vault" (the user's folder, as text), "notebooks" ({"USER.md":
         {"entries": n, "chars": n}, …}), "ready", "loading" (what is being loaded, in words),
         "call" (None or {"began_at": ISO time}), "notices" ([{"kind", "text"}]) and

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, Page, Request, expect
 
 from tests.browser import chromium, needs_chromium, serving
-from tests.fakes.house import FakeHouse, turn
+from tests.fakes.house import STATUS, FakeHouse, turn
 from voice.errors import EngineUnavailable, WorkerFailed
 from voice.records import (
     HandedOver,
@@ -336,6 +336,38 @@ async def test_microphone_faults(fault: str | None, words: str) -> None:
         await expect(page.locator(".err.main")).to_contain_text(words)
 
 
+async def test_nothing_is_chosen_yet() -> None:
+    """Before an engine is chosen the page is there already, and fills in later."""
+    async with visiting(engine=None, ready=False, loading="looking around") as visit:
+        await expect(visit.page.locator("#fact-engine")).to_have_text("Looking …")
+        visit.house.shown.update(engine=STATUS["engine"], ready=True)
+        await expect(visit.page.locator("#fact-engine")).to_contain_text("Built-in")
+
+
+async def test_loading_failed() -> None:
+    """Where loading failed a start tries again, and the reason is said once."""
+    stop = {"kind": "stop", "text": "The weights can't be brought. Connect to a network."}
+    async with visiting(ready=False, loading="", notices=[stop]) as visit:
+        page = visit.page
+        await expect(page.locator("#messages .notice")).to_contain_text("can't be brought")
+        visit.house.failing = "The disk is full. Make room, then start again."
+        await page.get_by_role("button", name="Start talking").click()
+        await expect(page.locator("#after .notice")).to_contain_text("The disk is full.")
+        await visit.state("idle")
+        await expect(page.locator(".err.main")).to_have_count(0)
+
+
+async def test_no_network() -> None:
+    """A browser without any network has no address to call from, and the page says so."""
+    async with visiting() as visit:
+        await visit.page.evaluate(
+            """Object.defineProperty(RTCPeerConnection.prototype, "localDescription",
+                 {get: () => ({type: "offer", sdp: "v=0"})})"""
+        )
+        await visit.page.get_by_role("button", name="Start talking").click()
+        await expect(visit.page.locator(".err.main")).to_contain_text("without a network")
+
+
 async def test_the_engine_fails() -> None:
     """The sentence of an engine that can't be reached is shown as it is."""
     async with visiting() as visit:
@@ -352,6 +384,7 @@ async def test_the_engine_fails() -> None:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
+        ("page gone", "The call went to another window"),
         ("silence", "It was quiet for five minutes"),
         ("engine failed", "What answers has failed"),
         ("error", "The call ended"),

@@ -10,6 +10,7 @@ import { VoiceLine } from "./voiceline.js";
 const WORD_MS = 250; // the state word changes no more often
 const STATUS_MS = 700;
 const THINKING_MS = 1500;
+const MOVED_MS = 1000;
 const NOTICES = 3;
 
 const page = {
@@ -25,6 +26,7 @@ const page = {
   handedOver: 0,
   steps: kept.get("first-minute") === "done" ? null : [false, false, false, false, false],
   message: null,
+  stopped: false, // a notice has said already why the call ends
   chat: null,
   chats: Promise.resolve(),
 };
@@ -113,6 +115,7 @@ const MESSAGES = {
   busy: { actions: [AGAIN, TYPE] },
   insecure: { actions: [TYPE] },
   old: { actions: [TYPE] },
+  offline: { actions: [AGAIN, TYPE] },
   mic: { actions: [AGAIN, TYPE] },
   mic_lost: { actions: [AGAIN] },
   server: { actions: [["a_again", () => retryServer()]] },
@@ -185,9 +188,9 @@ function renderStatus() {
   $("fact-words").replaceChildren(...words);
   $("fact-files").replaceChildren(...files);
   const button = document.querySelector(".engine");
-  button.hidden = false;
-  button.textContent = status.engine.name;
-  button.title = `${t("engine")}: ${status.engine.name}`;
+  button.hidden = status.engine === null;
+  button.textContent = status.engine?.name ?? "";
+  button.title = `${t("engine")}: ${button.textContent}`;
   $("hints").replaceChildren(...status.hints.map((tip) => el("li", { lang: "en" }, prose(tip))));
   $("hints").hidden = status.hints.length === 0;
   $("ask").textContent = status.ready ? t("asks_once") : `${t("preparing")}: ${status.loading}`;
@@ -211,6 +214,15 @@ async function keepStatus() {
   }
 }
 
+/** Wait until all is loaded. Where loading failed the call itself tries again, and says why not. */
+async function loaded(call) {
+  watchStatus();
+  const failed = () => page.status?.notices.some(({ kind }) => kind === "stop");
+  while (!call.done && !page.status?.ready && !failed()) {
+    await new Promise((resolve) => setTimeout(resolve, STATUS_MS / 4));
+  }
+}
+
 let watching = null;
 const watchStatus = () => (watching ??= keepStatus().finally(() => (watching = null)));
 
@@ -226,6 +238,7 @@ function receive(event) {
     refreshState();
     render();
   } else if (event.type === "notice") {
+    if (event.kind === "stop") page.stopped = true;
     notice(event, transcript.empty && !active() ? $("messages") : $("after"));
   } else if (event.type === "handed_over") {
     page.handedOver += event.last_index - event.first_index + 1;
@@ -253,6 +266,7 @@ async function start(takeOver = false) {
   page.told = "connecting";
   page.muted = false;
   page.lineUp = true;
+  page.stopped = false;
   page.chat?.abort();
   clearMessages();
   if (page.steps) page.steps[0] = true;
@@ -282,7 +296,7 @@ async function start(takeOver = false) {
     if (!page.status?.ready) {
       show("preparing");
       render();
-      await watchStatus();
+      await loaded(call);
       if (call.done) return;
       show("connecting");
     }
@@ -307,7 +321,8 @@ async function start(takeOver = false) {
       message("offer", String(fault.message ?? fault));
       throw fault;
     }
-    message(fault.kind, fault.detail);
+    if (fault.kind === "lost") await lost("lost");
+    else message(fault.kind, fault.detail);
     if (fault.kind === "server") watchStatus();
   }
 }
@@ -341,8 +356,15 @@ function ended(reason) {
   if (page.leaving) return;
   idle();
   const kinds = { silence: "silence", "page gone": "moved", "engine failed": "engine", error: "ended" };
-  if (reason in kinds) message(kinds[reason]);
+  if (reason in kinds && !(page.stopped && reason !== "silence")) message(kinds[reason]);
+  if (reason === "hang-up") setTimeout(whoHungUp, MOVED_MS);
   loadStatus().catch(() => {});
+}
+
+/** Nobody hung up here: a goodbye that was heard, or another window that took the call over. */
+async function whoHungUp() {
+  const status = await loadStatus().catch(() => null);
+  if (status?.call && !active()) message("moved");
 }
 
 /** The line went without a goodbye: find out why. */
@@ -351,7 +373,8 @@ async function lost(kind) {
   if (kind === "lost") {
     try {
       const status = await loadStatus();
-      message(status.call ? "moved" : "lost");
+      if (status.call) message("moved");
+      else if (!page.stopped) message("lost");
     } catch {
       message("server");
       watchStatus();

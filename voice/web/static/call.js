@@ -135,6 +135,7 @@ export class Call {
     await peer.setLocalDescription();
     await gathered(peer);
     const { sdp, type } = peer.localDescription;
+    if (!/^a=candidate/m.test(sdp)) throw new Failed("offline");
     const response = await ask("/api/offer", { sdp, type, take_over: takeOver });
     if (this.done) return;
     await peer.setRemoteDescription(await response.json());

@@ -125,7 +125,7 @@ export function sections({ status, minute, about, latencies }) {
   return [
     minute ? steps(minute) : null,
     about ? call(about) : null,
-    status && (about || !minute) ? engine(status) : null,
+    status?.engine && (about || !minute) ? engine(status) : null,
     latencies.length ? fast(latencies) : null,
     status && (about || !minute) ? along(status, latencies) : null,
     about ? null : section(t("keys"), keys()),
@@ -140,12 +140,12 @@ const sentence = (text) => {
 /** The first visit's three columns: what answers, where words go, where the files are. */
 export function facts({ engine: it, vault }) {
   return {
-    engine: [
+    engine: it === null ? [el("p", { class: "dim" }, t("looking"))] : [
       el("p", { lang: "en" }, sentence(`${it.name}: ${it.thinks}`)),
       it.warning ? el("p", { lang: "en", class: "warning" }, prose(it.warning)) : null,
       it.better ? el("p", { lang: "en", class: "better" }, prose(it.better)) : null,
     ].filter(Boolean),
-    words: [
+    words: it === null ? [el("p", { class: "dim" }, t("looking"))] : [
       el("p", { lang: "en" }, sentence(it.words_go_to)),
       it.costs ? el("p", {}, t("costs_line", { costs: it.costs.replace(/\.$/, "") })) : null,
     ].filter(Boolean),
