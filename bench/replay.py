@@ -31,6 +31,7 @@ def main() -> None:
     calls = named or sorted(path for path in CALLS.iterdir() if path.is_dir())
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print(f"{'call':<20} {'spoken':>8} {'replayed':>9} {'times':>7}  equal")
+    spoken_s = replayed_s = 0.0
     for call in calls:
         took_s: list[float] = []
         outcomes: set[str] = set()
@@ -43,11 +44,17 @@ def main() -> None:
             took_s.append(time.perf_counter() - began_s)
             outcomes.add(hashlib.sha256(printed).hexdigest())
             length_s = json.loads(printed)[0]
-        best_s = sorted(took_s)[RUNS // 2]
+        median_s = sorted(took_s)[RUNS // 2]
+        spoken_s += length_s
+        replayed_s += median_s
         print(
-            f"{call.name:<20} {length_s:>7.1f}s {best_s:>8.1f}s {length_s / best_s:>6.1f}x"
-            f"  {'yes' if len(outcomes) == 1 else 'NO'}"
+            f"{call.name:<20} {length_s:>7.1f}s {median_s:>8.1f}s {length_s / median_s:>6.1f}x"
+            f"  {'yes' if len(outcomes) == 1 else 'NO'}",
+            flush=True,
         )
+    print(
+        f"{'all together':<20} {spoken_s:>7.1f}s {replayed_s:>8.1f}s {spoken_s / replayed_s:>6.1f}x"
+    )
 
 
 if __name__ == "__main__":
