@@ -539,7 +539,7 @@ def test_the_prefix_is_sent_byte_for_byte_and_never_again() -> None:
             caller.news = [f"USER.md now says {number}."] if number % 3 == 0 else []
             await caller.send(TypedFrame(text=f"Question {number}"))
             await caller.answers(number + 1)
-            await asyncio.sleep(480)
+            await asyncio.sleep(240)
         (update,) = caller.server.received("session.update")
         assert update["session"]["instructions"].encode() == NOTEBOOK.encode()
         assert update["session"]["tools"] == []
@@ -550,7 +550,7 @@ def test_the_prefix_is_sent_byte_for_byte_and_never_again() -> None:
         ]
         times = [text for text in told if text.startswith("It is ")]
         assert times[0] == "It is Sunday, 1 March 2026, 09:00 (UTC+00:00)."
-        assert 6 <= len(times) <= 9
+        assert 4 <= len(times) <= 5
         cached = [
             frame.cached_tokens
             for frame in caller.of(AnswerDoneFrame)
@@ -595,7 +595,7 @@ def test_news_stands_in_front_of_the_turn_it_came_with() -> None:
 LONG = Answer(text=answer_text(40), audio_ms=10_000, chunk_ms=200, speed=5)
 
 
-@pytest.mark.parametrize("after_ms", [30, 310, 1500, 2345, 4100])
+@pytest.mark.parametrize("after_ms", [30, 310, 2345])
 @pytest.mark.parametrize("speed", [None, 1.5, 5])
 def test_an_interrupted_answer_is_truncated_where_it_was_heard(
     after_ms: int, speed: float | None
