@@ -102,6 +102,10 @@ class Call:
         self._over: asyncio.Future[EndReason] | None = None
         self._silence_changed = asyncio.Event()
 
+    def played_samples(self) -> int:
+        """How much of the present answer came out of the output, in its own samples."""
+        return self._transcript.played_samples
+
     # What somebody does --------------------------------------------------------------
 
     def hang_up(self, reason: EndReason = "hang-up") -> None:

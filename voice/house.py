@@ -14,6 +14,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from memory import Memory, Session
 from memory.errors import MemoryFault
@@ -449,6 +450,8 @@ class House:
                 recorder=RecordingProcessor(recorder) if recorder else None,
             )
         )
+        if isinstance(engine, OpenAIRealtimeEngine):
+            engine.played_samples = call.played_samples
         listening = asyncio.create_task(_obey(transport, call))
         try:
             result = await call.run()
@@ -464,7 +467,7 @@ class House:
         assert self._choice is not None
         if self._choice.kind == "openai":
             return OpenAIRealtimeEngine(
-                key=self._config.openai_key or os.environ.get("OPENAI_API_KEY", ""),
+                key=_openai_key(self._config),
                 url=self._config.openai_url,
                 model=self._config.openai_model,
                 voice=self._config.openai_voice,
@@ -501,6 +504,13 @@ class House:
     def _name(self, kind: str, at: datetime) -> str:
         folder = self._config.state / "calls"
         return new_id(kind, at, lambda name: (folder / f"{name}.jsonl").exists())
+
+
+def _openai_key(config: Config) -> str:
+    """Jarvis' own key; the environment's only where it belongs, never to another server."""
+    if config.openai_key or urlsplit(config.openai_url).hostname != choose.OPENAI_HOST:
+        return config.openai_key
+    return os.environ.get("OPENAI_API_KEY", "")
 
 
 def _weights_of(choice: choose.Choice) -> list[str]:

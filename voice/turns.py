@@ -66,6 +66,11 @@ class Transcript:
     def answer_open(self) -> bool:
         return self._answer is not None
 
+    @property
+    def played_samples(self) -> int:
+        """How much of the present answer was played; 0 where there is none."""
+        return self._answer.played_samples if self._answer else 0
+
     def opened(self) -> list[CallEvent]:
         return self._turn_to("listening")
 

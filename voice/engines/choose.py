@@ -69,7 +69,7 @@ class Wishes:
     llm_url: str = ""
     llm_model: str = ""
     openai_url: str = f"wss://{OPENAI_HOST}/v1/realtime"
-    openai_model: str = "gpt-realtime"
+    openai_model: str = "gpt-realtime-2.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
