@@ -81,16 +81,16 @@ PLAIN = Found(memory_gib=8, cores=4, weights=frozenset({SMALL}))
         (Wishes(llm_url="http://127.0.0.1:8080/v1", llm_model="m"), PLAIN, "address", "m"),
         # OpenAI: by the setting, or by a key under Jarvis' own name. A bare key alone is left
         # alone; whoever sets the engine means that key, too.
-        (Wishes(), replace(PLAIN, jarvis_openai_key=True), "openai", "gpt-realtime"),
-        (Wishes(engine="openai"), replace(PLAIN, jarvis_openai_key=True), "openai", "gpt-realtime"),
-        (Wishes(engine="openai"), replace(PLAIN, bare_openai_key=True), "openai", "gpt-realtime"),
+        (Wishes(), replace(PLAIN, jarvis_openai_key=True), "openai", "gpt-realtime-2.1"),
+        (Wishes(engine="openai"), replace(PLAIN, jarvis_openai_key=True), "openai", "gpt-realtime-2.1"),
+        (Wishes(engine="openai"), replace(PLAIN, bare_openai_key=True), "openai", "gpt-realtime-2.1"),
         (Wishes(engine="local"), replace(PLAIN, jarvis_openai_key=True), "embedded", SMALL),
         (Wishes(), replace(PLAIN, bare_openai_key=True), "embedded", SMALL),
         (
             Wishes(engine="openai", openai_url="ws://127.0.0.1:9000/v1/realtime"),
             PLAIN,
             "openai",
-            "gpt-realtime",
+            "gpt-realtime-2.1",
         ),
     ],
 )
