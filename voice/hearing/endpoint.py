@@ -41,14 +41,16 @@ class EndpointSettings:
     """A judge that is this long sure of a voice in a dip hears a soft one: longer than it lags."""
     background_ms: int = 400
     """How much of the room has to be heard before its level counts."""
-    stop_ms: int = 240
+    stop_ms: int = 320
+    """The least silence that ends a turn. The answer is being made since the guess and is not
+    ready much sooner, so a shorter one gains little and cuts more sentences at their commas."""
     masked_stop_ms: int = 900
     """No louder than the room was before, whatever the judge of voices says (music, a TV)."""
     stalled_stop_ms: int = 2400
     """The words have not changed for this long, though something sounds like a voice."""
     answers_due_ms: int = 800
     """A pause this long ends the turn also when the models haven't answered."""
-    ask_again_ms: int = 240
+    ask_again_ms: int = 320
     barge_in_ms: int = 240
     barge_in_probability: float = 0.7
     most_turn_ms: int = 60_000
@@ -132,9 +134,9 @@ def patience_ms(over: float | None, ending: Ending | None, settings: EndpointSet
         return settings.stop_ms if over >= 0.5 else 600
     if ending == "loose":
         return 400 if over >= 0.8 else 700 if over >= 0.5 else 1700
-    if over >= 0.7:
+    if over >= 0.9:
         return settings.stop_ms
-    return 400 if over >= 0.5 else 900 if over >= 0.2 else 1600
+    return 400 if over >= 0.7 else 600 if over >= 0.5 else 900 if over >= 0.2 else 1600
 
 
 @dataclass(slots=True)

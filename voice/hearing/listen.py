@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from memory.records import LANGUAGES, Language
 from voice.audio import Samples, decode
@@ -23,6 +24,15 @@ class HeardTurn:
     end_s: float
     text: str
     language: Language
+
+    def as_json(self) -> dict[str, Any]:
+        """The form that `jarvis hear --json` prints."""
+        return {
+            "start": round(self.start_s, 3),
+            "end": round(self.end_s, 3),
+            "text": self.text,
+            "language": self.language,
+        }
 
 
 async def hear(
