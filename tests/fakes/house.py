@@ -14,7 +14,6 @@ from pipecat.frames.frames import (
     Frame,
     InputAudioRawFrame,
     InterruptionFrame,
-    StartFrame,
     TTSAudioRawFrame,
     TTSStartedFrame,
 )
@@ -108,12 +107,12 @@ class Beep(FrameProcessor):
         if isinstance(frame, InputAudioRawFrame):
             self.heard.append(frame.audio)
             self.hears.set()
+            # Not before: what is said while the line comes up is lost.
+            if self.seconds and len(self.heard) == 1:
+                await self.push_frame(TTSStartedFrame())
+                await self.push_frame(TTSAudioRawFrame(tone_bytes(self.seconds), OUT_HZ, 1))
         elif isinstance(frame, InterruptionFrame):
             self.interrupted = True
-        elif isinstance(frame, StartFrame) and self.seconds:
-            await self.push_frame(TTSStartedFrame())
-            tone = tone_bytes(self.seconds)
-            await self.push_frame(TTSAudioRawFrame(tone, OUT_HZ, 1))
 
 
 def tone_bytes(seconds: float, hz: float = 440.0, rate_hz: int = OUT_HZ) -> bytes:
