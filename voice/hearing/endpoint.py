@@ -39,6 +39,8 @@ class EndpointSettings:
     resume_ms: int = 40
     insist_ms: int = 200
     """A judge that is this long sure of a voice in a dip hears a soft one: longer than it lags."""
+    onset_ms: int = 120
+    """A sound that has just begun may be the next word: the judge needs this long to know."""
     background_ms: int = 400
     """How much of the room has to be heard before its level counts."""
     stop_ms: int = 320
@@ -151,6 +153,7 @@ class _Turn:
     masked_ms: int = 0
     resuming_ms: int = 0
     insisting_ms: int = 0
+    rising_ms: int = 0
     fell_silent: bool = False
     lasting_ms: int = 0
     lasting_gap_ms: int = 0
@@ -315,6 +318,7 @@ class Endpointer:
         low = sound.level_dbfs < self._low_below_dbfs(turn)
         silent = sound.probability < settings.stop_probability
         turn.low_ms = turn.low_ms + FRAME_MS if low else 0
+        turn.rising_ms = turn.rising_ms + FRAME_MS if sound.gate and not low else 0
         turn.silent_ms = turn.silent_ms + FRAME_MS if silent else 0
         quiet_as_the_room = sound.level_dbfs < self._room_dbfs + 4.0
         turn.masked_ms = turn.masked_ms + FRAME_MS if quiet_as_the_room else 0
@@ -389,11 +393,12 @@ class Endpointer:
             turn.resuming_ms = turn.insisting_ms = 0
             return [Paused(number=turn.pause, ended_ms=turn.last_voice_ms)]
         patience = patience_ms(turn.over, turn.ending, settings)
-        if for_ms >= patience and sound.probability < settings.start_probability:
+        onset = 0 < turn.rising_ms <= settings.onset_ms
+        if for_ms >= patience and sound.probability < settings.start_probability and not onset:
             return [self._ended(turn, "pause")]
         if turn.masked_ms >= max(settings.masked_stop_ms, patience):
             return [self._ended(turn, "masked")]
-        if for_ms >= settings.ask_again_ms and not turn.asked_again:
+        if for_ms >= settings.ask_again_ms and not turn.asked_again and not onset:
             turn.asked_again = True
             return [AskAgain(number=turn.pause)]
         return []

@@ -33,6 +33,8 @@ MUSIC = FrameSound(gate=True, probability=0.2, level_dbfs=-30.0)
 SINGING = FrameSound(gate=True, probability=0.8, level_dbfs=-30.0)
 VOICE_IN_MUSIC = FrameSound(gate=True, probability=0.95, level_dbfs=-12.0)
 CLICK = FrameSound(gate=True, probability=0.4, level_dbfs=-10.0)
+ONSET = FrameSound(gate=True, probability=0.2, level_dbfs=-30.0)
+"""The next word begins, and the judge doesn't know yet."""
 BLIP = FrameSound(gate=True, probability=0.7, level_dbfs=-25.0)
 
 Stretch = tuple[FrameSound, int]
@@ -97,6 +99,11 @@ AFTER_TAIL = [(TAIL, 100), (ROOM, 3000)]
             [(ROOM, 400), (VOICE, 600), (SOFT, 400), *AFTER_TAIL],
             ["Began", "Paused", "Resumed", "Paused", "Over"],
             id="a soft end without one",
+        ),
+        pytest.param(
+            [(VOICE, 600), (TAIL, 100), (ROOM, 160), (ONSET, 80), (VOICE, 600), *AFTER_TAIL],
+            ["Began", "Paused", "Resumed", "Paused", "Over"],
+            id="a word that begins when the turn would end",
         ),
         pytest.param(
             [(MUSIC, 2000), (VOICE_IN_MUSIC, 1500), (MUSIC, 2000)], ONE_TURN, id="over music"
