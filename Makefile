@@ -30,4 +30,4 @@ $(STAMP): requirements.txt pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) *.egg-info
+	rm -rf $(VENV)

@@ -8,7 +8,6 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -167,7 +166,7 @@ def hear(
                 typer.echo(str(outcome), err=True)
                 failed = True
                 continue
-            heard.append({"file": str(path), "turns": [asdict(turn) for turn in outcome]})
+            heard.append({"file": str(path), "turns": [turn.as_json() for turn in outcome]})
             if not as_json:
                 _print_heard(path, outcome, named=len(files) > 1)
         if as_json:
