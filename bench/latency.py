@@ -135,7 +135,7 @@ class Microphone(MediaStreamTrack):
 
     def __init__(self) -> None:
         super().__init__()
-        self._waiting: deque[tuple[Samples, asyncio.Future[float] | None]] = deque()
+        self._queued: deque[tuple[Samples, asyncio.Future[float] | None]] = deque()
         self._sent = 0
         self._began: float | None = None
         self._noise = np.random.default_rng(1)
@@ -147,7 +147,7 @@ class Microphone(MediaStreamTrack):
         for at in range(0, len(samples), FRAME):
             frame = samples[at : at + FRAME]
             frame = np.pad(frame, (0, FRAME - len(frame)))
-            self._waiting.append((frame, done if at < end <= at + FRAME else None))
+            self._queued.append((frame, done if at < end <= at + FRAME else None))
         return done
 
     async def recv(self) -> AudioFrame:
@@ -157,8 +157,8 @@ class Microphone(MediaStreamTrack):
         await asyncio.sleep(max(0.0, self._began + self._sent / PEER_HZ - loop.time()))
         ended = None
         samples = self._noise.normal(0, 6, FRAME).astype(np.int16)
-        if self._waiting:
-            spoken, ended = self._waiting.popleft()
+        if self._queued:
+            spoken, ended = self._queued.popleft()
             samples = samples + spoken
         frame = AudioFrame.from_ndarray(samples[None, :], layout="mono")
         frame.sample_rate = PEER_HZ

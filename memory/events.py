@@ -4,8 +4,8 @@
 |----------------|------------------------------------------------------------------------|
 | `began`        | `kind` (call, chat), `engine`, `language`, `prefix_sha256`             |
 | `ended`        | `reason`, `turns`, `user_turns`, `duration_s`                          |
-| `latency`      | `engine`, `total_ms`, `stages_ms` (name → ms), `prompt_tokens`,        |
-|                | `cached_tokens`, `prefix_sha256`                                       |
+| `latency`      | `engine`, `total_ms`, `stages_ms` (name → ms)                          |
+| `tokens`       | `engine`, `prompt_tokens`, `cached_tokens`, `prefix_sha256`            |
 | `no_turn`      | `reason`, `duration_ms`                                                |
 | `interrupted`  | `heard_ms`                                                             |
 | `handed_over`  | `first`, `last`, `trigger`                                             |
@@ -35,15 +35,23 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-Kind = Literal["began", "ended", "latency", "no_turn", "interrupted", "handed_over", "engine_fault"]
+Kind = Literal[
+    "began",
+    "ended",
+    "latency",
+    "tokens",
+    "no_turn",
+    "interrupted",
+    "handed_over",
+    "engine_fault",
+]
 Value = str | int | float | bool | None | Mapping[str, int]
 
 _FIELDS: Mapping[Kind, frozenset[str]] = {
     "began": frozenset({"kind", "engine", "language", "prefix_sha256"}),
     "ended": frozenset({"reason", "turns", "user_turns", "duration_s"}),
-    "latency": frozenset(
-        {"engine", "total_ms", "stages_ms", "prompt_tokens", "cached_tokens", "prefix_sha256"}
-    ),
+    "latency": frozenset({"engine", "total_ms", "stages_ms"}),
+    "tokens": frozenset({"engine", "prompt_tokens", "cached_tokens", "prefix_sha256"}),
     "no_turn": frozenset({"reason", "duration_ms"}),
     "interrupted": frozenset({"heard_ms"}),
     "handed_over": frozenset({"first", "last", "trigger"}),
@@ -197,7 +205,7 @@ class EventLog:
     def tokens(self, since: datetime | None = None) -> list[TokenSummary]:
         """By engine, over the answers whose tokens the engine counted."""
         counted: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for event in self.events("latency", since=since):
+        for event in self.events("tokens", since=since):
             if event.data.get("prompt_tokens") is not None:
                 counted[event.data.get("engine") or ""].append(
                     (event.data["prompt_tokens"], event.data.get("cached_tokens") or 0)

@@ -31,6 +31,7 @@ from voice.records import (
     Notice,
     NoTurn,
     StateChanged,
+    TokensCounted,
     TurnAdded,
 )
 from voice.tap import Tap
@@ -258,6 +259,8 @@ class Call:
             case LatencyMeasured():
                 self._latencies.append(event)
                 self._keeper.latency(event, self._setup.engine.description.name)
+            case TokensCounted():
+                self._keeper.tokens(event, self._setup.engine.description.name)
             case StateChanged(state=state):
                 self._triggers.state_changed(state, now_s)
                 self._silence_changed.set()

@@ -11,7 +11,7 @@ from typing import Any
 from memory import Conversation, EventLog
 from memory.errors import MemoryFault
 from memory.records import HandOver, Prefix, Trigger, Turn
-from voice.records import CallEvent, EndReason, HandedOver, LatencyMeasured, Notice
+from voice.records import CallEvent, EndReason, HandedOver, LatencyMeasured, Notice, TokensCounted
 
 log = logging.getLogger(__name__)
 
@@ -64,11 +64,20 @@ class Keeper:
                 "engine": engine,
                 "total_ms": measured.total_ms,
                 "stages_ms": measured.stages_ms,
-                "prompt_tokens": measured.prompt_tokens,
-                "cached_tokens": measured.cached_tokens,
-                "prefix_sha256": measured.prefix_sha256,
             },
             measured.index,
+        )
+
+    def tokens(self, counted: TokensCounted, engine: str) -> None:
+        self._log(
+            "tokens",
+            {
+                "engine": engine,
+                "prompt_tokens": counted.prompt_tokens,
+                "cached_tokens": counted.cached_tokens,
+                "prefix_sha256": counted.prefix_sha256,
+            },
+            counted.index,
         )
 
     def no_turn(self, reason: str, duration_ms: int) -> None:

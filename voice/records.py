@@ -131,16 +131,24 @@ class LatencyMeasured:
 
     Stages: pause (until the turn was called over), transcript, first_word, first_sound.
     A stage that was overlapped whole by an earlier one counts 0.
-    `index` is the answer's turn, `prefix_sha256` the prefix it rode behind.
+    `index` is the answer's turn.
     """
 
     index: int
     stages_ms: dict[str, int] = field(default_factory=dict)
     total_ms: int = 0
-    prefix_sha256: str = ""
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
     type: str = "latency"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokensCounted:
+    """What an answer's request cost and which prefix it rode behind (V7); None: not told."""
+
+    index: int
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    prefix_sha256: str
+    type: str = "tokens"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +190,7 @@ CallEvent = (
     | TurnAdded
     | NothingSaid
     | LatencyMeasured
+    | TokensCounted
     | Level
     | Notice
     | HandedOver

@@ -76,7 +76,9 @@ class Tap(FrameProcessor):
                 )
                 return transcript.answer_began(began, at=at)
             case AnswerDoneFrame():
-                return transcript.answer_done(at=at)
+                return transcript.answer_done(
+                    at=at, prompt_tokens=frame.prompt_tokens, cached_tokens=frame.cached_tokens
+                )
             case InterruptionFrame():
                 return transcript.interrupted(at=at)
             case AnswerFailedFrame():

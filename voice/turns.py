@@ -19,6 +19,7 @@ from voice.records import (
     PartialText,
     State,
     StateChanged,
+    TokensCounted,
     TurnAdded,
     UserSaid,
 )
@@ -41,6 +42,8 @@ class _Answer:
     language: Language | None = None
     began_at: datetime | None = None
     played_samples: int = 0
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
 
 
 class Transcript:
@@ -110,7 +113,12 @@ class Transcript:
 
     def answer_began(self, began: AnswerBegan, *, at: datetime) -> list[CallEvent]:
         events = self._cut(at)
-        self._answer = _Answer(began=began, index=self._next)
+        self._answer = _Answer(
+            began=began,
+            index=self._next,
+            prompt_tokens=began.prompt_tokens,
+            cached_tokens=began.cached_tokens,
+        )
         return events
 
     def piece(self, text: str, samples: int, language: Language | None) -> list[CallEvent]:
@@ -135,10 +143,19 @@ class Transcript:
         answer.began_at = at
         return [*self._turn_to("speaking"), *self._latency(answer, now_s)]
 
-    def answer_done(self, *, at: datetime) -> list[CallEvent]:
+    def answer_done(
+        self,
+        *,
+        at: datetime,
+        prompt_tokens: int | None = None,
+        cached_tokens: int | None = None,
+    ) -> list[CallEvent]:
+        """The answer was played to its end. Some engines count its tokens only now."""
         answer = self._answer
         if answer is None:
             return []
+        if prompt_tokens is not None:
+            answer.prompt_tokens, answer.cached_tokens = prompt_tokens, cached_tokens
         text = " ".join(piece.text for piece in self._pieces).strip()
         return [*self._assistant_turn(answer, text, at, interrupted=False), *self._rest()]
 
@@ -190,7 +207,13 @@ class Transcript:
             return []
         began_at = answer.began_at or at
         return [
-            self._added("assistant", text, answer.language, began_at, at, "spoken", interrupted)
+            self._added("assistant", text, answer.language, began_at, at, "spoken", interrupted),
+            TokensCounted(
+                index=answer.index,
+                prompt_tokens=answer.prompt_tokens,
+                cached_tokens=answer.cached_tokens,
+                prefix_sha256=self._prefix_sha256,
+            ),
         ]
 
     def _user_turn(
@@ -250,8 +273,5 @@ class Transcript:
                 index=answer.index,
                 stages_ms=stages,
                 total_ms=sum(stages.values()),
-                prefix_sha256=self._prefix_sha256,
-                prompt_tokens=answer.began.prompt_tokens,
-                cached_tokens=answer.began.cached_tokens,
             )
         ]

@@ -88,8 +88,8 @@ def test_latency_is_summed_up_by_engine_and_stage(log: EventLog) -> None:
 def test_tokens_are_summed_up(log: EventLog) -> None:
     """Cached tokens are summed beside all prompt tokens; uncounted answers are left out."""
     for prompt, cached in ((900, 850), (950, None), (None, None)):
-        log.append("latency", NOON, data={
-            "engine": "local", "total_ms": 1, "prompt_tokens": prompt, "cached_tokens": cached,
+        log.append("tokens", NOON, data={
+            "engine": "local", "prompt_tokens": prompt, "cached_tokens": cached,
         })  # fmt: skip
     assert log.tokens() == [
         TokenSummary(engine="local", count=2, prompt_tokens=1850, cached_tokens=850)

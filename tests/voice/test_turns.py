@@ -13,6 +13,7 @@ from voice.records import (
     NothingSaid,
     PartialText,
     StateChanged,
+    TokensCounted,
     TurnAdded,
     UserSaid,
 )
@@ -92,7 +93,23 @@ def test_the_stages_of_a_latency_add_up(transcript: Transcript) -> None:
         "first_sound": 300,
     }
     assert latency.total_ms == 900
-    assert (latency.index, latency.prefix_sha256, latency.cached_tokens) == (1, "ab", 80)
+    assert latency.index == 1
+
+
+@pytest.mark.parametrize(("told_last", "cached"), [(None, 80), (95, 60)])
+def test_tokens_are_counted_once_an_answer(
+    transcript: Transcript, told_last: int | None, cached: int
+) -> None:
+    """With the prefix they rode behind; what is told at the end is the truer count."""
+    answering(transcript)
+    events = transcript.answer_done(
+        at=at(5), prompt_tokens=told_last, cached_tokens=told_last and 60
+    )
+    assert [event for event in events if isinstance(event, TokensCounted)] == [
+        TokensCounted(
+            index=1, prompt_tokens=told_last or 90, cached_tokens=cached, prefix_sha256="ab"
+        )
+    ]
 
 
 def test_a_stage_that_was_overlapped_counts_nothing(transcript: Transcript) -> None:

@@ -82,8 +82,18 @@ PLAIN = Found(memory_gib=8, cores=4, weights=frozenset({SMALL}))
         # OpenAI: by the setting, or by a key under Jarvis' own name. A bare key alone is left
         # alone; whoever sets the engine means that key, too.
         (Wishes(), replace(PLAIN, jarvis_openai_key=True), "openai", "gpt-realtime-2.1"),
-        (Wishes(engine="openai"), replace(PLAIN, jarvis_openai_key=True), "openai", "gpt-realtime-2.1"),
-        (Wishes(engine="openai"), replace(PLAIN, bare_openai_key=True), "openai", "gpt-realtime-2.1"),
+        (
+            Wishes(engine="openai"),
+            replace(PLAIN, jarvis_openai_key=True),
+            "openai",
+            "gpt-realtime-2.1",
+        ),
+        (
+            Wishes(engine="openai"),
+            replace(PLAIN, bare_openai_key=True),
+            "openai",
+            "gpt-realtime-2.1",
+        ),
         (Wishes(engine="local"), replace(PLAIN, jarvis_openai_key=True), "embedded", SMALL),
         (Wishes(), replace(PLAIN, bare_openai_key=True), "embedded", SMALL),
         (

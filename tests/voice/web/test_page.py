@@ -21,6 +21,7 @@ from voice.records import (
     PartialText,
     State,
     StateChanged,
+    TokensCounted,
     TurnAdded,
 )
 from voice.transports.browser import Muted, Stop, Typed
@@ -143,9 +144,8 @@ async def test_a_call() -> None:
                 index=1,
                 stages_ms={"pause": 230, "transcript": 120, "first_word": 330, "first_sound": 240},
                 total_ms=920,
-                prompt_tokens=200,
-                cached_tokens=150,
             ),
+            TokensCounted(index=1, prompt_tokens=200, cached_tokens=150, prefix_sha256="ab"),
             TurnAdded(turn=turn(1, "assistant", "At <b>noon</b>, as", interrupted=True)),
             HandedOver(first_index=0, last_index=1, trigger="30 turns"),
         )

@@ -480,6 +480,7 @@ function moment() {
     minute: page.steps,
     about: page.about ? { ...page.about, turns, given: page.handedOver, running: page.call !== null } : null,
     latencies: transcript.latencies,
+    counted: transcript.counted,
   };
 }
 

@@ -111,8 +111,7 @@ function fast(latencies) {
 
 const amount = (book) => (!book ? t("not_there") : book.entries === 1 ? t("entry") : t("entries", { n: book.entries }));
 
-function along({ notebooks }, latencies) {
-  const counted = latencies.findLast((latency) => latency.prompt_tokens && latency.cached_tokens !== null);
+function along({ notebooks }, counted) {
   const share = counted ? `${Math.round((100 * counted.cached_tokens) / counted.prompt_tokens)} %` : "";
   return section(
     t("along"),
@@ -121,13 +120,13 @@ function along({ notebooks }, latencies) {
 }
 
 /** The sections that fit the moment. */
-export function sections({ status, minute, about, latencies }) {
+export function sections({ status, minute, about, latencies, counted }) {
   return [
     minute ? steps(minute) : null,
     about ? call(about) : null,
     status?.engine && (about || !minute) ? engine(status) : null,
     latencies.length ? fast(latencies) : null,
-    status && (about || !minute) ? along(status, latencies) : null,
+    status && (about || !minute) ? along(status, counted) : null,
     about ? null : section(t("keys"), keys()),
   ].filter(Boolean);
 }

@@ -68,6 +68,7 @@ export class Transcript {
     this.shown = []; // {turn, latency, item}, as they stand in the log
     this.waiting = new Map(); // latencies that came before their turn
     this.latencies = [];
+    this.counted = null; // the last answer's tokens, where the engine tells them
     this.live = new Map(); // speaker → element
     this.following = true;
     this.scroller.addEventListener("scroll", () => this.scrolled());
@@ -93,6 +94,7 @@ export class Transcript {
     else if (event.type === "partial") this.partial(event.speaker, event.text);
     else if (event.type === "nothing") this.drop("user");
     else if (event.type === "latency") this.measured(event);
+    else if (event.type === "tokens") this.count(event);
     else return;
     this.follow();
     this.changed();
@@ -145,6 +147,10 @@ export class Transcript {
   /** The call is over: nothing goes on any more. */
   settle() {
     for (const speaker of [...this.live.keys()]) this.drop(speaker);
+  }
+
+  count(tokens) {
+    if (tokens.prompt_tokens && tokens.cached_tokens !== null) this.counted = tokens;
   }
 
   measured(latency) {
