@@ -23,10 +23,11 @@ from pathlib import Path
 from memory.notebooks.page import read_page
 from memory.notebooks.prefix import prefix
 from memory.records import LANGUAGES, Language, Prefix
+from voice.engines.answer_language import language_of
 from voice.engines.dialogue import Dialogue
 from voice.engines.embedded import EmbeddedModel, Sampling
 from voice.engines.language_model import Usage
-from voice.engines.local import VOICE_TOKENS, language_of
+from voice.engines.local import VOICE_TOKENS
 
 NOW = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
 
@@ -87,7 +88,9 @@ async def measured(
             answers: list[Answer] = []
             for question in questions * repeat:
                 # Each question in a conversation of its own: none can lean on another's answer.
-                dialogue = Dialogue(model, prefix=found, now=lambda: NOW, news=no_news)
+                dialogue = Dialogue(
+                    model, prefix=found, now=lambda: NOW, news=no_news, language=question.language
+                )
                 if not answers:
                     await dialogue.open()
                 await dialogue.refresh()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from datetime import datetime
 
-from memory.records import Prefix, Turn
+from memory.records import LANGUAGES, Language, Prefix, Turn
+from voice.engines.answer_language import answer_in, language_of
 from voice.engines.answer_text import AnswerText
 from voice.engines.history import ANSWER_TOKENS, History, room_chars
 from voice.engines.language_model import ContextExceeded, LanguageModel, Usage
@@ -20,7 +21,10 @@ CHAT_TOKENS = ANSWER_TOKENS
 
 
 class Dialogue:
-    """History and model together. `now` and `news` as in `Opening`."""
+    """History and model together. `now` and `news` as in `Opening`.
+
+    `language` is the user's, as far as it is known; whoever hears them sets it.
+    """
 
     def __init__(
         self,
@@ -30,7 +34,11 @@ class Dialogue:
         now: Callable[[], datetime],
         news: Callable[[], Awaitable[str | None]],
         earlier: Iterable[Turn] = (),
+        languages: Sequence[Language] = LANGUAGES,
+        language: Language | None = None,
     ) -> None:
+        self.language = language or languages[0]
+        self._languages = tuple(languages)
         self._model = model
         self._prefix = prefix
         self._now = now
@@ -55,6 +63,7 @@ class Dialogue:
             news = await self._news()
             self.shorten()
             self.history.tell_time(self._now())
+            self.history.tell_language(answer_in(self.language))
             if news:
                 self.history.tell_news(news)
 
@@ -69,6 +78,7 @@ class Dialogue:
     async def answer(self, said: str, *, max_tokens: int) -> AsyncGenerator[str | Usage, None]:
         """The model's pieces for words that are not in the history yet, cleaned."""
         text = AnswerText()
+        self.history.tell_language(answer_in(self.language))
         async with aclosing(self._pieces(said, max_tokens)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
@@ -104,6 +114,7 @@ class Dialogue:
 
         Raises EngineUnavailable or WorkerFailed; the conversation can go on after either.
         """
+        self.language = await asyncio.to_thread(language_of, said, self.language, self._languages)
         await self.refresh()
         number, given = None, ""
         async with aclosing(self.answer(said, max_tokens=CHAT_TOKENS)) as pieces:

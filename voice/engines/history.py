@@ -34,7 +34,7 @@ _CHARS_AROUND = 30
 class _Entry:
     """`given` is what of an answer went to the output, `open` until `heard` settles it."""
 
-    kind: Literal["time", "news", "user", "answer"]
+    kind: Literal["time", "language", "news", "user", "answer"]
     text: str
     number: int = 0
     given: str = ""
@@ -47,7 +47,7 @@ class _Entry:
                 return Message("user", self.text)
             case "answer":
                 return Message("assistant", self.text)
-            case "time" | "news":
+            case "time" | "language" | "news":
                 return Message("system", self.text)
 
     @property
@@ -73,6 +73,7 @@ class History:
         self._room_chars = room_chars
         self._entries = [_earlier(turn) for turn in earlier]
         self._told_time_at: datetime | None = None
+        self._told_language: str | None = None
         self._numbers = itertools.count(1)
 
     def messages(self, said: str | None = None) -> list[Message]:
@@ -87,6 +88,12 @@ class History:
         if told is None or not told <= now < told + TIME_EVERY:
             self._told_time_at = now
             self._entries.append(_Entry("time", time_text(now)))
+
+    def tell_language(self, text: str) -> None:
+        """Tell in which language to answer, unless that was told last."""
+        if text != self._told_language:
+            self._told_language = text
+            self._entries.append(_Entry("language", text))
 
     def tell_news(self, text: str) -> None:
         self._entries.append(_Entry("news", text))
@@ -137,7 +144,7 @@ class History:
     def shorten(self, *, at_once: bool = False) -> bool:
         """Drop the older part when there is no room left, or `at_once`; True if it was done.
 
-        News stays: the prefix is older than it. The time is told anew.
+        News stays: the prefix is older than it. Time and language are told anew.
         """
         chars = sum(entry.chars for entry in self._entries)
         if chars <= self._room_chars and not at_once:
@@ -150,9 +157,9 @@ class History:
         while first < len(self._entries) and self._entries[first].kind == "answer":
             first += 1  # an answer without its question
         news = [entry for entry in self._entries[:first] if entry.kind == "news"]
-        rest = [entry for entry in self._entries[first:] if entry.kind != "time"]
+        rest = [entry for entry in self._entries[first:] if entry.kind not in ("time", "language")]
         self._entries = [*news, *rest]
-        self._told_time_at = None
+        self._told_time_at = self._told_language = None
         return True
 
 

@@ -11,7 +11,6 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, cast
 
 from pipecat.frames.frames import (
@@ -24,9 +23,9 @@ from pipecat.frames.frames import (
     TTSStoppedFrame,
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
-from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from memory.records import Language, Turn
+from voice.engines.answer_language import language_of, warm
 from voice.engines.dialogue import Dialogue, log_usage
 from voice.engines.language_model import LanguageModel, Usage
 from voice.engines.protocol import Opening
@@ -63,8 +62,6 @@ VOICE_TOKENS = 320
 
 _BYTES_PER_SAMPLE = 2
 _OUTPUT_CHUNK_BYTES = RATE_HZ * _BYTES_PER_SAMPLE * 40 // 1000
-_EXPECTED_LANGUAGE_FROM = 0.1
-_WORDS_TO_TELL_A_LANGUAGE = 3
 _ATTEMPTS = 2
 
 
@@ -98,12 +95,14 @@ class LocalEngine:
             now=opening.now,
             news=opening.news,
             earlier=opening.earlier,
+            languages=self._languages,
+            language=opening.language,
         )
         try:
             async with asyncio.TaskGroup() as group:
                 warming = group.create_task(self._voice.warm(self._languages))
                 group.create_task(dialogue.open())
-                group.create_task(asyncio.to_thread(_identifier, self._languages))
+                group.create_task(asyncio.to_thread(warm, self._languages))
         except* VoiceFault as faults:
             raise EngineUnavailable(" ".join(str(fault) for fault in faults.exceptions)) from faults
         for warning in warming.result():
@@ -259,6 +258,7 @@ class Answerer(FrameProcessor):
 
     def _begin(self, said: str, language: Language, guess: int | None) -> _Answer:
         answer = _Answer(said=said, language=language, guess=guess)
+        self._dialogue.language = language
         if self._refreshed is None:
             self._refresh()
         if self._prefilling is not None:
@@ -448,26 +448,3 @@ class Answerer(FrameProcessor):
 
 
 _AGAIN = "Say it again, or in other words."
-
-
-# Language -----------------------------------------------------------------------------
-
-
-@cache
-def _identifier(languages: tuple[Language, ...]) -> LanguageIdentifier:
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    identifier.set_languages(list(languages))
-    identifier.classify("The first text takes a second")
-    return identifier
-
-
-def language_of(text: str, expected: Language, enabled: Sequence[Language]) -> Language:
-    """The language of a text, the expected one unless it is surely another."""
-    if expected not in enabled:
-        expected = enabled[0]
-    if len(enabled) == 1 or len(text.split()) < _WORDS_TO_TELL_A_LANGUAGE:
-        return expected
-    ranked: list[tuple[Language, float]] = _identifier(tuple(enabled)).rank(text)
-    if dict(ranked).get(expected, 0.0) >= _EXPECTED_LANGUAGE_FROM:
-        return expected
-    return ranked[0][0]

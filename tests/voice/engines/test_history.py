@@ -192,6 +192,7 @@ def test_a_thousand_turns(seed: int) -> None:
         shortened = one.shorten()
         steps += shortened
         one.tell_time(now)
+        one.tell_language(random_.choice(["Auf Deutsch."] * 9 + ["In English."]))
         if random_.random() < 0.02:
             one.tell_news(f"USER.md, new: - fact {index}")
         said = " ".join("wort" for _ in range(random_.randint(1, 30))) + f" {index}"

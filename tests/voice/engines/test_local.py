@@ -23,9 +23,10 @@ from pipecat.workers.runner import WorkerRunner
 
 from memory.records import LANGUAGES, Language, Prefix, Turn
 from tests.fakes.tone_voice import ToneVoice
+from voice.engines.answer_language import answer_in, language_of
 from voice.engines.history import CUT
 from voice.engines.language_model import ContextExceeded, Message
-from voice.engines.local import LocalEngine, language_of
+from voice.engines.local import LocalEngine
 from voice.engines.protocol import Opening
 from voice.engines.scripted import ScriptedModel
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
@@ -348,7 +349,7 @@ def test_the_history_keeps_what_was_heard() -> None:
             (4.0, said("Only the day.")),
         ]
     )
-    assert [(m.role, m.content) for m in outcome.model.requests[-1][2:]] == [
+    assert [(m.role, m.content) for m in outcome.model.requests[-1][3:]] == [
         ("user", QUESTION),
         ("assistant", f"Your sister's{CUT}"),
         ("user", "Only the day."),
@@ -396,7 +397,7 @@ def test_news_is_asked_when_speech_begins() -> None:
     """What changed in a notebook reaches the very turn during which it is read."""
     news = "USER.md, new: - My sister moved."
     outcome = call([(1.0, began()), (2.0, said(QUESTION))], news=[news])
-    assert [message.content for message in outcome.model.requests[0][2:]] == [news, QUESTION]
+    assert [message.content for message in outcome.model.requests[0][3:]] == [news, QUESTION]
 
 
 def test_the_users_beginning_is_worked_through_while_they_speak() -> None:
@@ -446,7 +447,7 @@ def test_a_conversation_too_long_for_the_model_is_shortened() -> None:
     """When the server says that it is too long, the older part goes and the turn is answered."""
 
     def script(messages: Sequence[Message]) -> str | VoiceFault:
-        return ContextExceeded("too long") if len(messages) > 6 else "Yes."
+        return ContextExceeded("too long") if len(messages) > 7 else "Yes."
 
     steps = [(1.0 + 3 * index, said(f"{index}?")) for index in range(6)]
     outcome = call(steps, script)
@@ -468,6 +469,23 @@ def test_an_answer_is_spoken_in_its_own_language() -> None:
         [(1.0, said("Wann hat meine Schwester Geburtstag?", language="de"))], lambda _: ANSWER
     )
     assert {language for _, language in outcome.voice.spoken} == {"en"}
+
+
+def test_the_model_is_told_in_which_language_to_answer() -> None:
+    """Once behind the time, and again when the user changes the language; never twice."""
+    outcome = call(
+        [
+            (1.0, said("Hello there")),
+            (9.0, said("And again")),
+            (18.0, said("Und jetzt auf Deutsch", language="de")),
+        ]
+    )
+    told = [message.content for message in outcome.model.requests[-1] if message.role == "system"]
+    assert told[2:] == [answer_in("en"), answer_in("de")]
+    assert outcome.model.requests[-1][-2:] == (
+        Message("system", answer_in("de")),
+        Message("user", "Und jetzt auf Deutsch"),
+    )
 
 
 @pytest.mark.parametrize(
