@@ -1,8 +1,7 @@
 """Runs a GGUF model in a process of its own: a llama.cpp server on a loopback port.
 
-    python -m voice.engines.llama_worker MODEL.gguf STATES_FOLDER CONTEXT_TOKENS THREADS
-
-Its ready header is `{"address": "http://127.0.0.1:PORT", "key": "…"}`: the port is the
+Arguments: the GGUF file, a folder for saved states, the context in tokens, the threads. Its
+ready header is `{"address": "http://127.0.0.1:PORT", "key": "…"}`: the port is the
 system's choice, the key is new at each start and never leaves the pipe between the two.
 """
 

@@ -1,13 +1,14 @@
 """The hearing worker: Whisper and the end-of-turn model, in a process of their own.
 
-    python -m voice.hearing.worker MODEL_FOLDER
+Arguments: the model's folder.
 
 Requests (payload: 16 kHz mono 16-bit samples):
   words, partial  {"languages", "language", "turn", "whole_window"}
                   → {"text", "language", "sure", "logprob", "no_speech"}
   turn_end        {} → {"over": probability that the turn is done}
   warm            {"languages"} → {}
-`whole_window` is the slow and careful way, with Whisper's 30 s. Words and partials have a lane each, so a final pass doesn't wait behind a partial one.
+`whole_window` is the slow and careful way, with Whisper's 30 s. Words and partials have a
+lane each, so a final pass doesn't wait behind a partial one.
 """
 
 from __future__ import annotations
