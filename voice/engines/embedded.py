@@ -46,9 +46,9 @@ _END_POLLS, _END_POLL_S = 20, 0.05
 class Sampling:
     """How a token is chosen; the defaults are what `bench/answers.py` found best."""
 
-    temperature: float = 0.2
+    temperature: float = 0.1
     top_p: float = 0.9
-    repeat_penalty: float = 1.05
+    repeat_penalty: float = 1.0
 
 
 # ChatML -------------------------------------------------------------------------------
