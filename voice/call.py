@@ -124,6 +124,7 @@ class Call:
     async def stop_voice(self) -> None:
         if self._worker is not None:
             await self._worker.queue_frame(InterruptionFrame())
+            self._feed(self._transcript.stopped())
 
     def mute(self, muted: bool) -> None:
         self._setup.ears.set_muted(muted)

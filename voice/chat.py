@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from datetime import datetime
 
 from memory import Conversation, EventLog, Session
-from memory.records import Origin, Speaker, Turn
+from memory.records import Language, Origin, Speaker, Turn
 from voice.config import Config
 from voice.engines.dialogue import Dialogue
 from voice.engines.language_model import LanguageModel
@@ -41,7 +41,8 @@ class Chat:
         events: EventLog,
         *,
         now: Callable[[], datetime],
-        language: str,
+        languages: Sequence[Language],
+        language: Language,
         emit: Callable[[CallEvent], None] = lambda _: None,
     ) -> None:
         self._emit = emit
@@ -49,7 +50,14 @@ class Chat:
         self._language = language
         self._model = model
         self._session = session
-        self._dialogue = Dialogue(model, prefix=session.prefix, now=now, news=_news(session))
+        self._dialogue = Dialogue(
+            model,
+            prefix=session.prefix,
+            now=now,
+            news=_news(session),
+            languages=languages,
+            language=language,
+        )
         self._conversation = conversation
         self._keeper = Keeper(conversation, events, now=now, emit=emit)
         self._triggers = Triggers()

@@ -372,6 +372,7 @@ class House:
             self.memory.begin(self._name("chat", at), "chat", at),
             self.memory.events,
             now=now,
+            languages=self._config.languages,
             language=self._language,
             emit=emit,
         )

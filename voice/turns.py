@@ -165,6 +165,10 @@ class Transcript:
             return []
         return [*self._cut(at), *self._rest()]
 
+    def stopped(self) -> list[CallEvent]:
+        """A key stopped what Jarvis was about to say, before there was sound."""
+        return self._turn_to("listening") if self._state == "thinking" else []
+
     def failed(self) -> list[CallEvent]:
         self._drop_answer()
         return self._rest()

@@ -202,6 +202,18 @@ def test_the_stop_key_cuts_the_answer(tmp_path: Path) -> None:
     assert outcome.log["interrupted"] == 1
 
 
+def test_the_stop_key_before_there_is_sound(tmp_path: Path) -> None:
+    """Stopped while it thinks, Jarvis says nothing and listens again."""
+
+    def stop(call: Call) -> None:
+        stopping.append(asyncio.create_task(call.stop_voice()))
+
+    stopping: list[asyncio.Task[None]] = []
+    outcome = run(tmp_path, [(1_000, "when?")], 9_000, meanwhile=stop, at_s=1.1)
+    assert [turn.text for turn in outcome.result.turns] == ["when?"]
+    assert states(outcome)[-3:] == ["thinking", "listening", "ended"]
+
+
 def test_a_model_that_fails_is_told_and_the_call_goes_on(tmp_path: Path) -> None:
     """A turn without an answer says why, and the next turn is answered."""
     faults = iter([WorkerFailed("The language model ended.")])

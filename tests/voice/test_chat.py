@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from memory import Memory, Pending
+from memory.records import LANGUAGES
 from voice.chat import Chat
 from voice.engines.language_model import Message
 from voice.engines.scripted import ScriptedModel
@@ -39,6 +40,7 @@ def chatting(
             memory.begin("chat1", "chat", now()),
             memory.events,
             now=now,
+            languages=LANGUAGES,
             language="en",
         )
         await chat.open()
