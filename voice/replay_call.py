@@ -44,7 +44,8 @@ async def replay_call(
             transport=transport,
             ears=Ears(
                 worker,
-                HearingSettings(judge=config.vad),
+                # Nobody reads along, and no model reads ahead: partial text decides nothing.
+                HearingSettings(judge=config.vad, partial_every_ms=0),
                 recording.languages,
                 recording.language,
             ),
