@@ -44,6 +44,7 @@ from voice.workers import Worker
 log = logging.getLogger(__name__)
 
 CLOSING_S = 10.0
+WARM_EVERY_S = 2.0
 
 
 def now() -> datetime:
@@ -226,6 +227,7 @@ class House:
         self._chat: Chat | None = None
         self._chatting: asyncio.Task[None] | None = None
         self._chat_opening = asyncio.Lock()
+        self._warming: asyncio.Task[None] | None = None
 
     # Loading -------------------------------------------------------------------------
 
@@ -247,6 +249,8 @@ class House:
             raise
         self._loading = ""
         self._ready.set()
+        if self._model is not None:
+            self._warming = asyncio.create_task(self._keep_warm(self._model))
 
     async def _choose(self) -> None:
         found = await look(self._config)
@@ -282,6 +286,25 @@ class House:
                     group.create_task(self._model.prepare(self.memory.prefix().text))
         except* VoiceFault as faults:
             raise EngineUnavailable(" ".join(map(str, faults.exceptions))) from None
+
+    async def _keep_warm(self, model: LanguageModel) -> None:
+        """Work through a notebook that was edited before the next call has to wait for it."""
+        seen = self.memory.prefix()
+        while True:
+            await asyncio.sleep(WARM_EVERY_S)
+            now_there = await asyncio.to_thread(self.memory.prefix)
+            if now_there.sha256 == seen.sha256 or self._talking():
+                continue
+            try:
+                await model.prepare(now_there.text)
+            except VoiceFault as fault:
+                # The next call meets the same fault, and tells it.
+                log.warning("the new prefix was not worked through: %s", type(fault).__name__)
+            seen = now_there
+
+    def _talking(self) -> bool:
+        in_call = self._calling is not None and not self._calling.done()
+        return in_call or (self._chat is not None and self._chat.busy)
 
     def _in_order(self, languages: tuple[Language, ...]) -> list[Language]:
         return sorted(languages, key=lambda language: language != self._language)
@@ -400,7 +423,8 @@ class House:
         await self.hang_up()
         if self._chat is not None:
             await self._chat.end()
-        tasks = [task for task in (self._chatting, self._loaded) if task is not None]
+        begun = (self._chatting, self._loaded, self._warming)
+        tasks = [task for task in begun if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
