@@ -492,7 +492,7 @@ class House:
         assert self._choice is not None
         if self._choice.kind == "openai":
             return OpenAIRealtimeEngine(
-                key=_openai_key(self._config),
+                key=openai_key(self._config),
                 url=self._config.openai_url,
                 model=self._config.openai_model,
                 voice=self._config.openai_voice,
@@ -531,7 +531,7 @@ class House:
         return new_id(kind, at, lambda name: (folder / f"{name}.jsonl").exists())
 
 
-def _openai_key(config: Config) -> str:
+def openai_key(config: Config) -> str:
     """Jarvis' own key; the environment's only where it belongs, never to another server."""
     if config.openai_key or urlsplit(config.openai_url).hostname != choose.OPENAI_HOST:
         return config.openai_key

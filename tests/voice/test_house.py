@@ -1,0 +1,97 @@
+"""What the house decides before anything is loaded."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.errors import VaultMissing
+from voice.config import DEFAULT_VAULT, load
+from voice.house import first_language, needed_weights, new_id, open_memory, openai_key
+
+AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JARVIS_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("JARVIS_OPENAI_KEY", "OPENAI_API_KEY", "JARVIS_LANGUAGE", "JARVIS_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("taken", "name"),
+    [
+        ((), "call-20261202-100000"),
+        (("call-20261202-100000",), "call-20261202-100000-2"),
+        (("call-20261202-100000", "call-20261202-100000-2"), "call-20261202-100000-3"),
+    ],
+)
+def test_names_sort_by_time_and_are_never_taken_twice(taken: tuple[str, ...], name: str) -> None:
+    """Two calls in one second are two conversations."""
+    assert new_id("call", AT, lambda each: each in taken) == name
+
+
+@pytest.mark.parametrize(
+    ("flags", "needed"),
+    [
+        ({}, ["whisper-base", "qwen-0.5b"]),
+        ({"model": "better"}, ["whisper-base", "qwen-1.5b"]),
+        ({"engine": "openai"}, ["whisper-base"]),
+        ({"llm_url": "http://127.0.0.1:8080", "llm_model": "x"}, ["whisper-base"]),
+        ({"voice_es": "kokoro"}, ["whisper-base", "qwen-0.5b", "kokoro", "kokoro-voices"]),
+    ],
+)
+def test_only_what_the_settings_need_is_brought(flags: dict[str, Any], needed: list[str]) -> None:
+    """Nobody waits for weights that nothing would load."""
+    assert needed_weights(load(flags)) == needed
+
+
+@pytest.mark.parametrize(
+    ("flags", "environment", "key"),
+    [
+        ({"openai_key": "mine"}, "lying", "mine"),
+        ({}, "lying", "lying"),
+        ({}, "", ""),
+        ({"openai_url": "wss://voice.example/v1/realtime"}, "lying", ""),
+        ({"openai_url": "ws://127.0.0.1:9000/v1/realtime"}, "lying", ""),
+        ({"openai_url": "wss://voice.example/v1", "openai_key": "mine"}, "lying", "mine"),
+    ],
+)
+def test_a_key_from_the_environment_goes_only_where_it_belongs(
+    flags: dict[str, Any], environment: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another server gets the key that was given for it, never the one that lay about."""
+    monkeypatch.setenv("OPENAI_API_KEY", environment)
+    assert openai_key(load(flags)) == key
+
+
+@pytest.mark.parametrize(
+    ("flags", "machine", "language"),
+    [
+        ({"language": "de"}, "es_ES.UTF-8", "de"),
+        ({}, "es_ES.UTF-8", "es"),
+        ({}, "fr_FR.UTF-8", "en"),
+        ({"languages": ("es", "de")}, "en_US.UTF-8", "es"),
+    ],
+)
+def test_the_first_language(
+    flags: dict[str, Any], machine: str, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The setting, else the machine's own where it is enabled, else the first enabled one."""
+    monkeypatch.setattr("locale.getlocale", lambda: (machine.partition(".")[0], "UTF-8"))
+    assert first_language(load(flags)) == language
+
+
+def test_the_default_vault_is_made_and_a_named_one_is_not(tmp_path: Path) -> None:
+    """A new user finds two notebooks; a mistyped path is told, not filled."""
+    default = load({"state": tmp_path / "state"})
+    assert default.vault == DEFAULT_VAULT.expanduser()
+    open_memory(default).close()
+    assert (tmp_path / "Jarvis/society/jarvis/USER.md").is_file()
+    with pytest.raises(VaultMissing, match="mistyped"):
+        open_memory(load({"state": tmp_path / "state", "vault": tmp_path / "mistyped"}))
