@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -30,6 +30,9 @@ def find_chromium() -> str | None:
         return given
     return next((path for name in _NAMES if (path := shutil.which(name))), None)
 
+
+# A busy machine is slow, not wrong: what does not come in this time does not come.
+expect.set_options(timeout=20_000)
 
 needs_chromium = pytest.mark.skipif(
     find_chromium() is None,

@@ -130,7 +130,7 @@ def chat(
 
     Example: `echo "When is my sister's birthday?" | jarvis chat`
     """
-    from voice.chat import run
+    from voice.keyboard import run
 
     with _told():
         config = load(

@@ -8,7 +8,7 @@ import itertools
 import locale
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import asdict
 from datetime import datetime
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from memory import Memory, Session
+from memory import Memory
 from memory.errors import MemoryFault
 from memory.records import Language
 from voice import weights
@@ -33,6 +33,7 @@ from voice.engines.protocol import Engine
 from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
+from voice.keeping import news_of
 from voice.recording import Recorder
 from voice.records import CallEvent, EngineDescription, Notice, event_json
 from voice.speech.choice import SpeechFiles, Synthesizer, choose_voices
@@ -316,7 +317,7 @@ class House:
             f"Engine   {about.name}",
             f"Hears    {about.hears}",
             f"Thinks   {about.thinks}",
-            f"Speaks   {about.speaks}",
+            *([f"Speaks   {about.speaks}"] if about.speaks else []),
             f"Words    {about.words_go_to}; costs {about.costs}",
             f"Files    {self._config.vault}",
         ]
@@ -468,7 +469,7 @@ class House:
                 conversation=await asyncio.to_thread(self.memory.begin, name, "call", at),
                 events=self.memory.events,
                 prefix=session.prefix,
-                news=_news(session),
+                news=news_of(session),
                 language=self._language,
                 now=now,
                 watch=recorder.event if recorder else lambda _: None,
@@ -554,13 +555,6 @@ async def _obey(transport: BrowserTransport, call: Call) -> None:
                 call.mute(on)
             case HangUp():
                 call.hang_up()
-
-
-def _news(session: Session) -> Callable[[], Awaitable[str | None]]:
-    async def news() -> str | None:
-        return await asyncio.to_thread(session.news)
-
-    return news
 
 
 def _at_home(path: Path) -> str:

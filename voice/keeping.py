@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
-from memory import Conversation, EventLog
+from memory import Conversation, EventLog, Session
 from memory.errors import MemoryFault
 from memory.records import HandOver, Prefix, Trigger, Turn
 from voice.records import CallEvent, EndReason, HandedOver, LatencyMeasured, Notice, TokensCounted
@@ -149,3 +149,12 @@ class Keeper:
         if text not in self._told:
             self._told.add(text)
             self._emit(Notice(kind="stop", text=text))
+
+
+def news_of(session: Session) -> Callable[[], Awaitable[str | None]]:
+    """What changed in the notebooks since this session looked last, read off the loop."""
+
+    async def news() -> str | None:
+        return await asyncio.to_thread(session.news)
+
+    return news

@@ -8,91 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import statistics
 import tempfile
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from memory import Memory
-from memory.records import HandOver, Trigger, Turn
+from memory.records import HandOver, Trigger
 from voice.config import Config
 from voice.recording import (
-    Outcome,
     RecordedCall,
     RecordedTranscript,
     read_recording,
 )
-from voice.records import (
-    CallEvent,
-    EndReason,
-    HandedOver,
-    LatencyMeasured,
-    NoTurn,
-    event_json,
-)
+from voice.replayed import Clock, ReplayResult
 from voice.triggers import Triggers
 from voice.virtual_time import run_virtual
 from voice.weights import path_of
 from voice.workers import Worker
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayResult:
-    """What came out of a replay. `length_s` is how long the call took on its own clock."""
-
-    turns: tuple[Turn, ...]
-    noises: tuple[NoTurn, ...]
-    hand_overs: tuple[HandOver, ...]
-    latencies: tuple[LatencyMeasured, ...]
-    events: tuple[CallEvent, ...]
-    ended: EndReason | None
-    length_s: float
-
-    @property
-    def handed_over(self) -> Trigger | None:
-        """The trigger of the last hand-over: the one that ended the call, or None."""
-        return self.hand_overs[-1].trigger if self.hand_overs else None
-
-    def as_json(self) -> dict[str, Any]:
-        """The form of `jarvis replay --json` (spec, section C).
-
-        Nothing is marked or reviewed yet: memory keeps what was handed over for later.
-        """
-        return {
-            "turns": [turn.as_json() for turn in self.turns],
-            "marked": 0,
-            "reviews": 0,
-            "changes": [],
-            "rejections": [],
-            "handed_over": self.handed_over,
-            "latency_ms": self._latency_ms(),
-        }
-
-    def _latency_ms(self) -> dict[str, int]:
-        """The median of each stage and of the whole, over the answers to spoken turns."""
-        if not self.latencies:
-            return {}
-        rows = [{**each.stages_ms, "total": each.total_ms} for each in self.latencies]
-        return {name: round(statistics.median(row[name] for row in rows)) for name in rows[0]}
-
-    def events_json(self) -> list[dict[str, Any]]:
-        """Everything that a page would have been told, in order."""
-        return [event_json(event) for event in self.events]
-
-    def outcome(self) -> Outcome:
-        return Outcome(
-            turns=self.turns,
-            noises=self.noises,
-            hand_overs=tuple(
-                HandedOver(
-                    first_index=each.first_index, last_index=each.last_index, trigger=each.trigger
-                )
-                for each in self.hand_overs
-            ),
-            ended=self.ended,
-        )
 
 
 def run(config: Config, path: Path, *, real_time: bool = False) -> ReplayResult:
@@ -134,24 +66,6 @@ def _copy_notebooks(vault: Path, copy: Path) -> None:
         page = source / name
         if page.is_file() and page.resolve().is_relative_to(vault.resolve()):
             shutil.copyfile(page, target / name)
-
-
-class Clock:
-    """The call's own wall clock, in whole milliseconds from when it was recorded."""
-
-    def __init__(self, began_at: datetime) -> None:
-        self._began_at = began_at
-        self._loop = asyncio.get_running_loop()
-        self._began_s = self._loop.time()
-
-    def now(self) -> datetime:
-        return self._began_at + timedelta(milliseconds=round(self.passed_s() * 1000))
-
-    def passed_s(self) -> float:
-        return self._loop.time() - self._began_s
-
-    async def reach(self, at: datetime) -> None:
-        await asyncio.sleep((at - self._began_at).total_seconds() - self.passed_s())
 
 
 async def _replay_sound(

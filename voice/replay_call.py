@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from memory import Memory
 from voice.call import Call, CallSetup
 from voice.config import Config
 from voice.engines.recorded import RecordedEngine
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
+from voice.keeping import news_of
 from voice.logs import forward_loguru
 from voice.recording import RecordedCall, RecordedTyped
 from voice.records import Heard, NoTurn
-from voice.replay import Clock, ReplayResult
+from voice.replayed import Clock, ReplayResult
 from voice.transports.recording import RecordingTransport
 from voice.workers import Worker
 
@@ -35,9 +34,6 @@ async def replay_call(
         if isinstance(event, NoTurn):
             noises.append(event)
 
-    async def news() -> str | None:
-        return await asyncio.to_thread(session.news)
-
     began_s = clock.passed_s()
     call = Call(
         CallSetup(
@@ -53,7 +49,7 @@ async def replay_call(
             conversation=memory.begin(recording.conversation, "call", clock.now()),
             events=memory.events,
             prefix=session.prefix,
-            news=news,
+            news=news_of(session),
             language=recording.language,
             now=clock.now,
         )

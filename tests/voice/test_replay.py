@@ -18,7 +18,8 @@ from voice.config import Config, load
 from voice.errors import AudioUnreadable, RecordingInvalid, WeightsMissing
 from voice.recording import Outcome, RecordedCall, read_recording
 from voice.records import CallEnded, HandedOver, LatencyMeasured, StateChanged, TurnAdded
-from voice.replay import ReplayResult, run
+from voice.replay import run
+from voice.replayed import ReplayResult
 from voice.weights import path_of
 
 CALLS = Path(__file__).parents[2] / "fixtures" / "calls"

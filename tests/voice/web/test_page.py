@@ -202,6 +202,7 @@ async def test_keyboard() -> None:
         await page.keyboard.press("?")
         await expect(page.get_by_role("dialog")).to_contain_text("Single keys")
         await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_be_hidden()
         await page.keyboard.press("Space")
         await visit.state("listening")
         visit.publish(StateChanged(state="speaking"))
