@@ -578,9 +578,11 @@ document.addEventListener("keydown", (event) => {
     hangUp();
     return;
   }
-  const typing = event.target.closest("input, select, textarea");
+  // The browser takes the focus out of a dialog a moment after it closed.
+  const target = $("dialog").contains(event.target) ? document.body : event.target;
+  const typing = target.closest("input, select, textarea");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat || !singleKeys()) return;
-  const onControl = event.target.closest("button, a, summary");
+  const onControl = target.closest("button, a, summary");
   const keys = {
     " ": () => !onControl && !active() && start(),
     m: () => page.call && mute(),
