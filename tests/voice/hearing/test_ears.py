@@ -268,7 +268,7 @@ def test_a_worker_killed_in_mid_turn_costs_no_words(whisper: Path) -> None:
     [
         ("museum", ["What time does the museum open tomorrow?"]),
         ("stop", ["Stop."]),
-        ("goodbye", ["Thank you. Goodbye."]),
+        ("goodbye", ["Thank you.", "Goodbye."]),
     ],
 )
 async def test_recordings(whisper: Path, name: str, expected: list[str]) -> None:
