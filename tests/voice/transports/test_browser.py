@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, MediaStreamError
+from aiortc.rtp import RtpPacket
 from pipecat.frames.frames import InterruptionFrame
 
 from tests.fakes.house import FakeCall, turn
@@ -23,6 +24,7 @@ from voice.transports.browser import (
     FrameWatch,
     FromPage,
     HangUp,
+    InOrder,
     Muted,
     Stop,
     Typed,
@@ -361,3 +363,28 @@ def test_a_process_that_stood_still_waits_for_the_frames() -> None:
         return bool(missed)
 
     assert run_virtual(watch, epoch_s=0.0) is False
+
+
+@pytest.mark.parametrize(
+    ("numbers", "gone_on"),
+    [
+        ([7, 8, 9], [7, 8, 9]),
+        ([7, 9, 10], [7, 9, 10]),
+        ([7, 8, 8, 9], [7, 8, 9]),
+        ([7, 9, 8, 10], [7, 9, 10]),
+        ([65534, 65535, 0, 1], [65534, 65535, 0, 1]),
+    ],
+)
+def test_sound_goes_on_as_it_comes(numbers: list[int], gone_on: list[int]) -> None:
+    """A lost packet holds nothing back; one that comes twice or too late is dropped."""
+    buffer = InOrder()
+    frames = []
+    for number in numbers:
+        packet = RtpPacket(sequence_number=number, timestamp=number * 960)
+        packet._data = b"sound"  # type: ignore[attr-defined]  # as aiortc's receiver sets it
+        loss, frame = buffer.add(packet)
+        assert not loss
+        if frame is not None:
+            assert frame.data == b"sound"
+            frames.append(frame.timestamp // 960)
+    assert frames == gone_on
