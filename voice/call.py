@@ -35,7 +35,6 @@ from voice.records import (
     TurnAdded,
 )
 from voice.tap import Tap
-from voice.triggers import Triggers
 from voice.turns import Transcript
 
 log = logging.getLogger(__name__)
@@ -94,14 +93,12 @@ class Call:
         self._setup = setup
         self._transcript = Transcript(setup.conversation.id, prefix_sha256=setup.prefix.sha256)
         self._tap = Tap(self._transcript, now=setup.now, emit=self._emit, no_turn=self._no_turn)
-        self._triggers = Triggers()
         self._turns: list[Turn] = []
         self._latencies: list[LatencyMeasured] = []
         self._keeper = Keeper(setup.conversation, setup.events, now=setup.now, emit=self._emit)
         self._began_s = 0.0
         self._worker: PipelineWorker | None = None
         self._over: asyncio.Future[EndReason] | None = None
-        self._silence_changed = asyncio.Event()
 
     def played_samples(self) -> int:
         """How much of the present answer came out of the output, in its own samples."""
@@ -201,17 +198,8 @@ class Call:
         self.hang_up(await asyncio.shield(self._setup.transport.gone))
 
     async def _watch_silence(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            deadline_s = self._triggers.silence_at_s
-            wait_s = None if deadline_s is None else deadline_s - loop.time()
-            if wait_s is not None and wait_s <= 0:
-                self.hang_up("silence")
-                return
-            self._silence_changed.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait_s):
-                    await self._silence_changed.wait()
+        await self._keeper.silence()
+        self.hang_up("silence")
 
     async def _close(self, reason: EndReason, running: asyncio.Task[None]) -> None:
         """Microphone off, the last words, silence, the transcript, the hand-over, the engine."""
@@ -246,7 +234,6 @@ class Call:
             self._emit(event)
 
     def _emit(self, event: CallEvent) -> None:
-        now_s = asyncio.get_running_loop().time()
         match event:
             case TurnAdded(turn=turn):
                 self._turns.append(turn)
@@ -254,17 +241,13 @@ class Call:
                 self._keeper.turn(turn)
                 if turn.interrupted:
                     self._keeper.interrupted(turn)
-                if self._triggers.turn_added(turn, now_s):
-                    self._keeper.hand_over("30 turns")
-                self._silence_changed.set()
             case LatencyMeasured():
                 self._latencies.append(event)
                 self._keeper.latency(event, self._setup.engine.description.name)
             case TokensCounted():
                 self._keeper.tokens(event, self._setup.engine.description.name)
             case StateChanged(state=state):
-                self._triggers.state_changed(state, now_s)
-                self._silence_changed.set()
+                self._keeper.state_changed(state)
             case _:
                 pass
         self._setup.transport.publish(event)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from datetime import datetime
@@ -22,7 +21,6 @@ from voice.records import (
     StateChanged,
     TurnAdded,
 )
-from voice.triggers import Triggers
 
 
 class Chat:
@@ -55,9 +53,7 @@ class Chat:
         )
         self._conversation = conversation
         self._keeper = Keeper(conversation, events, now=now, emit=emit)
-        self._triggers = Triggers()
         self._turns: list[Turn] = []
-        self._fed = asyncio.Event()
         self._busy = asyncio.Lock()
         self._began_s = asyncio.get_running_loop().time()
 
@@ -138,27 +134,13 @@ class Chat:
         )
         self._turns.append(turn)
         self._keeper.turn(turn)
-        if self._triggers.turn_added(turn, asyncio.get_running_loop().time()):
-            self._keeper.hand_over("30 turns")
-        self._fed.set()
         return TurnAdded(turn=turn)
 
     def _state(self, state: State) -> StateChanged:
-        changed = StateChanged(state=state)
-        self._triggers.state_changed(state, asyncio.get_running_loop().time())
-        self._fed.set()
-        return changed
+        self._keeper.state_changed(state)
+        return StateChanged(state=state)
 
     async def _watch_silence(self) -> None:
-        loop = asyncio.get_running_loop()
         while True:
-            silence_s = self._triggers.silence_at_s
-            wait_s = None if silence_s is None else silence_s - loop.time()
-            if wait_s is not None and wait_s <= 0:
-                self._triggers.silence_passed()
-                self._keeper.hand_over("silence")
-                continue
-            self._fed.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait_s):
-                    await self._fed.wait()
+            await self._keeper.silence()
+            self._keeper.hand_over("silence")

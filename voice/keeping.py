@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -11,7 +12,16 @@ from typing import Any
 from memory import Conversation, EventLog, Session
 from memory.errors import MemoryFault
 from memory.records import HandOver, Prefix, Trigger, Turn
-from voice.records import CallEvent, EndReason, HandedOver, LatencyMeasured, Notice, TokensCounted
+from voice.records import (
+    CallEvent,
+    EndReason,
+    HandedOver,
+    LatencyMeasured,
+    Notice,
+    State,
+    TokensCounted,
+)
+from voice.triggers import Triggers
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +49,8 @@ class Keeper:
         self._now = now
         self._emit = emit
         self._waiting: asyncio.Queue[Write] = asyncio.Queue()
+        self._triggers = Triggers()
+        self._fed = asyncio.Event()
         self._told: set[str] = set()
 
     @property
@@ -46,7 +58,29 @@ class Keeper:
         return self._conversation.id
 
     def turn(self, turn: Turn) -> None:
+        """Keep a turn; the user's thirtieth hands over."""
         self._put(lambda: self._conversation.observe(turn))
+        if self._triggers.turn_added(turn, asyncio.get_running_loop().time()):
+            self.hand_over("30 turns")
+        self._fed.set()
+
+    def state_changed(self, state: State) -> None:
+        self._triggers.state_changed(state, asyncio.get_running_loop().time())
+        self._fed.set()
+
+    async def silence(self) -> None:
+        """Until five quiet minutes have passed; the next ones count from the next turn."""
+        loop = asyncio.get_running_loop()
+        while True:
+            silence_s = self._triggers.silence_at_s
+            wait_s = None if silence_s is None else silence_s - loop.time()
+            if wait_s is not None and wait_s <= 0:
+                self._triggers.silence_passed()
+                return
+            self._fed.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._fed.wait()
 
     def hand_over(self, trigger: Trigger) -> None:
         self._put(lambda: self._hand_over(trigger))
