@@ -3,7 +3,10 @@
 MemoryFault
 ├── VaultMissing         the vault is not a folder, or may not be read
 ├── StateUnwritable      the state folder can't be written: full disk, no permission
-└── ConversationInUse    another process holds this conversation
+├── ConversationInUse    another process holds this conversation
+├── NotebookUnwritable   a notebook can't be changed as it is: read-only, no UTF-8, no text
+├── NoSuchChange         no change with this id, no entry like this text
+└── ModelUnavailable     the background model gave no answer
 
 Each message says what happened and what to do; it is shown to the user as it is.
 """
@@ -25,3 +28,19 @@ class StateUnwritable(MemoryFault):
 
 class ConversationInUse(MemoryFault):
     pass
+
+
+class NotebookUnwritable(MemoryFault):
+    pass
+
+
+class NoSuchChange(MemoryFault):
+    pass
+
+
+class ModelUnavailable(MemoryFault):
+    """`retry_after_s` is how long the provider asks to be left alone, where it says so."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s

@@ -74,3 +74,110 @@ class Prefix:
     text: str
     sha256: str
     warnings: tuple[str, ...] = ()
+
+
+# Learning: what the user said, what is proposed, and what is written -------------------
+
+Notebook = Literal["USER.md", "MEMORY.md"]
+Operation = Literal["add", "update", "remove"]
+CandidateKind = Literal["self", "people", "preference", "correction", "plan"]
+Source = Literal["review", "remember", "merge", "tidy", "undo", "forget", "user"]
+
+NOTEBOOKS: tuple[Notebook, ...] = get_args(Notebook)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A sentence that the filter marked.
+
+    `rule` is the name of the rule in `memory/languages/`, as in "en.preference.love".
+    `quote` is the sentence, to the letter as it stands in the turn.
+    """
+
+    kind: CandidateKind
+    rule: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What a reviewer wants changed (spec, section C).
+
+    `entry` is the old text, for update and remove; `text` the new one, for add and update.
+    """
+
+    operation: Operation
+    notebook: Notebook
+    entry: str | None
+    text: str | None
+    quote: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A proposal that was refused. `rule` is the promise it would have broken, as in "L5.2"."""
+
+    proposal: Proposal
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A proposal that may be written.
+
+    `entry` and `text` are what is to be written: one line, in canonical form, with real
+    dates beside relative ones. `quote` stands to the letter in turn `turn_index`.
+    """
+
+    operation: Operation
+    notebook: Notebook
+    entry: str | None
+    text: str | None
+    quote: str
+    turn_index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """An entry that the user took out, and when: it is not learned again from what was said
+    before then."""
+
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A line of `changes.jsonl`.
+
+    `old` is None for an addition, `new` for a removal. `said_at` is when the quote was
+    said. `reverses` is the id of the change that an undo took back.
+    """
+
+    id: str
+    at: datetime
+    source: Source
+    notebook: Notebook
+    old: str | None
+    new: str | None
+    quote: str | None = None
+    conversation: str | None = None
+    turn_index: int | None = None
+    said_at: datetime | None = None
+    reverses: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "at": self.at.isoformat(),
+            "source": self.source,
+            "notebook": self.notebook,
+            "old": self.old,
+            "new": self.new,
+            "quote": self.quote,
+            "conversation": self.conversation,
+            "turn_index": self.turn_index,
+            "said_at": self.said_at.isoformat() if self.said_at else None,
+            "reverses": self.reverses,
+        }
