@@ -33,7 +33,11 @@ class Reply:
 
 
 class Llm(Protocol):
-    """`uses_this_cpu` is true where the model runs on this machine: it then waits for quiet."""
+    """`uses_this_cpu` is true where the model runs on this machine: it then waits for quiet.
+
+    `small` is true of models of at most about two billion parameters: they are asked about
+    one sentence at a time (`memory.notebooks.review.small_questions`).
+    """
 
     @property
     def name(self) -> str: ...
@@ -43,6 +47,9 @@ class Llm(Protocol):
 
     @property
     def uses_this_cpu(self) -> bool: ...
+
+    @property
+    def small(self) -> bool: ...
 
     async def ask(self, question: Question) -> Reply:
         """Raises ModelUnavailable: no server, no login, a limit, a timeout, an error status.
