@@ -1,0 +1,142 @@
+"""Sentences of a turn, with their places in the raw text.
+
+Punctuation first (sentencex). A transcript without it is cut where its words tell: before a
+request, and after one where the speaker goes on about themselves. What hangs on a condition or
+on a verb of saying or thinking stays in one piece with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import re2
+import sentencex
+
+from memory.languages import data, patterns
+from memory.languages.folding import folded
+
+_GLUE_REACH_CHARS = 48
+_SHORTEST_CUT_CHARS = 10
+_BOUNDARY_LANGUAGES = ("de", "en", "es")
+_WHOLE_WORD = re.compile(r"[^\W\d_]{3,}[.!?…]+[\"'»”)]*\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`text` is `raw[start:end]` of the turn, without white space around it."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Cues:
+    request: Any
+    statement: Any
+    opens_request: Any
+    whole: Any
+    glue: Any
+
+
+@lru_cache(maxsize=1)
+def _cues() -> tuple[_Cues, ...]:
+    found = []
+    for language in data.LANGUAGES_HERE:
+        if not data.has(language, "sentences"):
+            continue
+        written = patterns.Written(data.load(language, "sentences"), f"{language}/sentences.toml")
+        written = written.table("cues")
+        request = written.alternation("request")
+        found.append(
+            _Cues(
+                request=re2.compile(rf"\b(?:{request})\b"),
+                statement=re2.compile(rf"\b(?:{written.alternation('statement')})\b"),
+                opens_request=re2.compile(
+                    rf"^\W*(?:(?:{written.alternation('opening')})\b\W*)*"
+                    rf"(?:{request}|{written.alternation('question')})\b"
+                ),
+                whole=re2.compile(rf"\b(?:{written.alternation('whole')})\b"),
+                glue=re2.compile(rf"(?:^|\W)(?:{written.alternation('glue')})[\s,]*$"),
+            )
+        )
+        written.finish()
+    return tuple(found)
+
+
+def sentences(text: str, language: str | None = None) -> tuple[Sentence, ...]:
+    """`language` only helps with abbreviations and ordinals; cues of all languages count."""
+    return tuple(
+        clause
+        for start, end in _by_punctuation(text, language)
+        for clause in _by_cues(text, start, end)
+    )
+
+
+def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]]:
+    known = (language,) if language in _BOUNDARY_LANGUAGES else _BOUNDARY_LANGUAGES
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield from ((start + a, start + b) for a, b in _within_line(line, known))
+        start += len(line)
+
+
+def _within_line(line: str, languages: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    votes: dict[int, int] = {}
+    for language in _BOUNDARY_LANGUAGES:
+        for boundary in sentencex.get_sentence_boundaries(language, line):
+            end = boundary["end_index"]
+            votes[end] = votes.get(end, 0) + (len(languages) if language in languages else 0)
+    if len(languages) == 1:  # the others see what a transcript in lower case hides from German
+        languages = _BOUNDARY_LANGUAGES
+    start = 0
+    for end in sorted(votes):
+        agreed = votes[end] >= len(languages)
+        if agreed or end == len(line) or _ends_before_lower_case(line, start, end):
+            yield start, end
+            start = end
+
+
+def _ends_before_lower_case(line: str, start: int, end: int) -> bool:
+    return line[end].islower() and _WHOLE_WORD.search(line[start:end]) is not None
+
+
+def _by_cues(text: str, start: int, end: int) -> Iterator[Sentence]:
+    piece = folded(text[start:end])
+    cuts = [0, *_cuts(piece.text), len(piece.text)]
+    for first, last in zip(cuts, cuts[1:], strict=False):
+        begin, stop = piece.raw_span(first, last)
+        stripped = text[start + begin : start + stop].strip()
+        if stripped:
+            at = text.index(stripped, start + begin)
+            yield Sentence(at, at + len(stripped), stripped)
+
+
+def _cuts(clause: str) -> list[int]:
+    """Where the folded `clause` comes apart, in rising order."""
+    if len(clause) < 2 * _SHORTEST_CUT_CHARS:
+        return []
+    cuts: set[int] = set()
+    for cues in _cues():
+        if cues.whole.search(clause):
+            continue
+        cuts.update(_free(cues, cues.request, clause))
+        if cues.opens_request.search(clause):
+            cuts.update(_free(cues, cues.statement, clause))
+    kept: list[int] = []
+    for cut in sorted(cuts):
+        if cut - (kept[-1] if kept else 0) >= _SHORTEST_CUT_CHARS:
+            kept.append(cut)
+    return kept
+
+
+def _free(cues: _Cues, cue: Any, clause: str) -> Iterator[int]:
+    for match in cue.finditer(clause):
+        at = match.start()
+        before = clause[max(0, at - _GLUE_REACH_CHARS) : at]
+        if at and not cues.glue.search(before):
+            yield at
