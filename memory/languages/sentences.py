@@ -78,31 +78,26 @@ def sentences(text: str, language: str | None = None) -> tuple[Sentence, ...]:
 
 
 def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]]:
-    known = (language,) if language in _BOUNDARY_LANGUAGES else _BOUNDARY_LANGUAGES
+    asked = (language,) if language in _BOUNDARY_LANGUAGES else _BOUNDARY_LANGUAGES
     start = 0
     for line in text.splitlines(keepends=True):
-        yield from ((start + a, start + b) for a, b in _within_line(line, known))
+        ends = {each: _ends(each, line) for each in _BOUNDARY_LANGUAGES}
+        agreed = set.intersection(*(ends[each] for each in asked))
+        begin = 0
+        for end in sorted(set().union(*ends.values())):
+            if end in agreed or _ends_before_lower_case(line, begin, end):
+                yield start + begin, start + end
+                begin = end
         start += len(line)
 
 
-def _within_line(line: str, languages: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    votes: dict[int, int] = {}
-    for language in _BOUNDARY_LANGUAGES:
-        for boundary in sentencex.get_sentence_boundaries(language, line):
-            end = boundary["end_index"]
-            votes[end] = votes.get(end, 0) + (len(languages) if language in languages else 0)
-    if len(languages) == 1:  # the others see what a transcript in lower case hides from German
-        languages = _BOUNDARY_LANGUAGES
-    start = 0
-    for end in sorted(votes):
-        agreed = votes[end] >= len(languages)
-        if agreed or end == len(line) or _ends_before_lower_case(line, start, end):
-            yield start, end
-            start = end
+def _ends(language: str, line: str) -> set[int]:
+    boundaries = sentencex.get_sentence_boundaries(language, line)
+    return {boundary["end_index"] for boundary in boundaries}
 
 
 def _ends_before_lower_case(line: str, start: int, end: int) -> bool:
-    return line[end].islower() and _WHOLE_WORD.search(line[start:end]) is not None
+    return end < len(line) and line[end].islower() and _WHOLE_WORD.search(line[start:end]) is not None
 
 
 def _by_cues(text: str, start: int, end: int) -> Iterator[Sentence]:

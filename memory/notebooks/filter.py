@@ -96,7 +96,7 @@ def rules() -> Rules:
 def _read(language: str, spoken: Patterns, before: Patterns) -> Iterable[Rule]:
     written = Written(data.load(language, "filter"), f"{language}/filter.toml")
     listed = written.table("vetoes")
-    vetoes = {name: spoken.add(listed.listed(name)) for name in VETOES}
+    vetoes = {name: spoken.add(listed.listed(name, [])) for name in VETOES}
     listed.finish()
     for rule in written.tables("rule"):
         kind, despite = rule.take("kind"), rule.take("despite", [])
