@@ -3,18 +3,22 @@
     {"conversation": {"version": 1, "id": "c1", "kind": "call", "began_at": "…"}}
     {"turn": {…}}                               a Turn as in the specification, synced
     {"handed_over": {"first": 0, "last": 3, "trigger": "30 turns", "at": "…"}}
+    {"reviewed": {"first": 0, "last": 3}}
 
-A mark hands over the turns with these indices, and no turn is under two marks. Lines with
-another key are for those who come later, and are skipped here. `<id>.lock` beside the file
+A mark hands over the turns with these indices, and no turn is under two marks. `reviewed`
+is written when the conversation is over and all of it is reviewed, just before the file
+goes: what a crash leaves of it says that it is done. Lines with another key are for those
+who come later, and are skipped here. `<id>.lock` beside the file
 is held for as long as a process writes the conversation. An id that is no plain name is
 percent-encoded in the file's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -52,6 +56,16 @@ class Pending:
     turns: tuple[Turn, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """A conversation's file as it is now: its turns, and the hand-overs not said to be reviewed."""
+
+    id: str
+    kind: Kind
+    turns: tuple[Turn, ...]
+    marks: tuple[HandOver, ...]
+
+
 @dataclass(slots=True, kw_only=True)
 class _Journal:
     """A conversation's file, as read; `faults` are sentences about what could not be."""
@@ -60,6 +74,7 @@ class _Journal:
     kind: Kind
     turns: list[Turn] = field(default_factory=list)
     marks: list[HandOver] = field(default_factory=list)
+    reviewed: set[tuple[int, int]] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
     lines: int = 1
 
@@ -84,6 +99,10 @@ class _Journal:
             marks.append(mark)
         return marks
 
+    @property
+    def waiting(self) -> list[HandOver]:
+        return [mark for mark in self.marks if _span(mark) not in self.reviewed]
+
 
 @dataclass(frozen=True, slots=True)
 class _Unread:
@@ -94,6 +113,10 @@ class _Unread:
 
 def _holds(mark: HandOver, turn: Turn) -> bool:
     return mark.first_index <= turn.index <= mark.last_index
+
+
+def _span(mark: HandOver) -> tuple[int, int]:
+    return mark.first_index, mark.last_index
 
 
 def _folder(state: Path) -> Path:
@@ -122,7 +145,7 @@ class Conversation:
         """
         folder = _folder(state)
         store.make_folder(folder, private=True)
-        path = folder / f"{_file_name(conversation)}.jsonl"
+        path = folder / f"{file_name(conversation)}.jsonl"
         holder = store.try_lock(path.with_suffix(".lock"), _TAKEN_TIMEOUT_S)
         if holder is None:
             raise ConversationInUse(
@@ -195,7 +218,7 @@ def recover(state: Path, at: datetime) -> list[HandOver]:
     touched, nor are files that can't be read: these are named in a warning.
     """
     handed_over = []
-    for path in _files(state):
+    for path in files(state):
         holder = store.try_lock(path.with_suffix(".lock"))
         if holder is None:
             continue
@@ -207,13 +230,16 @@ def recover(state: Path, at: datetime) -> list[HandOver]:
 
 
 def pending(state: Path) -> list[Pending]:
-    """Every hand-over with its turns, oldest first; also those of conversations that go on."""
+    """Every hand-over with its turns, oldest first; also those of conversations that go on.
+
+    How far the review of each has come stands elsewhere (memory/reviews.py).
+    """
     waiting = []
-    for path in _files(state):
+    for path in files(state):
         journal = _read(path)
         if isinstance(journal, _Unread):
             continue
-        for mark in journal.marks:
+        for mark in journal.waiting:
             turns = tuple(turn for turn in journal.turns if _holds(mark, turn))
             waiting.append(Pending(hand_over=mark, kind=journal.kind, turns=turns))
     return sorted(
@@ -224,16 +250,80 @@ def pending(state: Path) -> list[Pending]:
 def unreadable(state: Path) -> list[str]:
     """A sentence for each file in `calls/` that can't be read, wholly or in part."""
     faults = []
-    for path in _files(state):
+    for path in files(state):
         journal = _read(path)
         faults += [journal.fault] if isinstance(journal, _Unread) else journal.faults
     return [fault for fault in faults if fault]
 
 
+def transcript(state: Path, conversation: str) -> Transcript | None:
+    """The conversation's file; None where there is none that can be read."""
+    path = _folder(state) / f"{file_name(conversation)}.jsonl"
+    return _transcript(_read(path)) if path.is_file() else None
+
+
+def transcript_in(path: Path) -> Transcript | None:
+    """As `transcript`, of a file that `files` gave."""
+    return _transcript(_read(path)) if path.is_file() else None
+
+
+def _transcript(journal: _Journal | _Unread) -> Transcript | None:
+    if isinstance(journal, _Unread):
+        return None
+    return Transcript(
+        id=journal.id,
+        kind=journal.kind,
+        turns=tuple(journal.turns),
+        marks=tuple(journal.waiting),
+    )
+
+
+def exists(state: Path, conversation: str) -> bool:
+    """Whether there is a file of it, readable or not."""
+    return (_folder(state) / f"{file_name(conversation)}.jsonl").exists()
+
+
+@contextlib.contextmanager
+def at_rest(state: Path, conversation: str) -> Iterator[bool]:
+    """Whether no process writes this conversation; it stays so while this is open."""
+    path = _folder(state) / f"{file_name(conversation)}.lock"
+    if not path.parent.is_dir():
+        yield True
+        return
+    holder = store.try_lock(path)
+    if holder is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        store.drop_lock(holder)
+
+
+def write_reviewed(state: Path, conversation: str, spans: Iterable[tuple[int, int]]) -> None:
+    """Note that these hand-overs are reviewed. The caller holds the conversation, `at_rest`."""
+    lines = [{"reviewed": {"first": first, "last": last}} for first, last in spans]
+    if lines:
+        store.append_lines(_folder(state) / f"{file_name(conversation)}.jsonl", lines)
+
+
+def remove_reviewed(state: Path, conversation: str) -> None:
+    """Remove a conversation of which nothing waits any more, and none of which was damaged.
+
+    The caller holds it, `at_rest`.
+    """
+    path = _folder(state) / f"{file_name(conversation)}.jsonl"
+    journal = _read(path) if path.is_file() else _Unread("")
+    if isinstance(journal, _Unread) or journal.faults or journal.waiting:
+        return
+    if all(any(_holds(mark, turn) for mark in journal.marks) for turn in journal.turns):
+        store.remove(path)
+
+
 # The file -----------------------------------------------------------------------------
 
 
-def _file_name(conversation: str) -> str:
+def file_name(conversation: str) -> str:
     """A plain name for any id: what could lead out of the folder, or is too long, is coded."""
     name = quote(conversation, safe="", errors="surrogatepass")
     if len(name) > _NAME_CHARS:
@@ -242,7 +332,8 @@ def _file_name(conversation: str) -> str:
     return f"%2E{name[1:]}" if name.startswith(".") else name or "%"
 
 
-def _files(state: Path) -> list[Path]:
+def files(state: Path) -> list[Path]:
+    """The conversations that there are, by name."""
     return sorted(path for path in _folder(state).glob("*.jsonl") if path.is_file())
 
 
@@ -340,7 +431,7 @@ def _opened(path: Path, line: bytes) -> _Journal | _Unread:
             return _Unread(
                 f"{path} was written by a newer version of Jarvis. It was left as it is; update Jarvis to have it read."
             )
-        case {"version": 1, "id": str(name), "kind": kind} if _file_name(
+        case {"version": 1, "id": str(name), "kind": kind} if file_name(
             name
         ) == path.stem and kind in get_args(Kind):
             return _Journal(id=name, kind=kind)
@@ -370,8 +461,11 @@ def _take(journal: _Journal, record: store.Record | None) -> bool:
                 return False
             journal.marks.append(mark)
             return True
+        case {"reviewed": {"first": int(first), "last": int(last)}}:
+            journal.reviewed.add((first, last))
+            return True
         case _:
-            return "turn" not in record and "handed_over" not in record
+            return not record.keys() & {"turn", "handed_over", "reviewed"}
 
 
 def _take_turn(journal: _Journal, fields: dict[str, Any]) -> bool:

@@ -1,4 +1,8 @@
-"""The event log: what happened when, in `<state>/events.db`. Never what was said.
+"""The event log: what happened when, in `<state>/events.db`.
+
+Never what was said, with one exception: a proposal that was refused is kept with its text
+and its quote (`rejected`), so that the user can see what the rules keep out. Hidden
+characters are escaped there, and where the rule is about secrets the words are left out.
 
 | kind           | data                                                                   |
 |----------------|------------------------------------------------------------------------|
@@ -10,6 +14,12 @@
 | `interrupted`  | `heard_ms`                                                             |
 | `handed_over`  | `first`, `last`, `trigger`                                             |
 | `engine_fault` | `engine`, `fault` (the exception's name)                               |
+| `reviewed`     | `first`, `last`, `marked`, `asked` (sentences that the model saw), `proposed`, `accepted`, `rejected`, `tokens_in`, `tokens_out`, `model`, `billing`, `outcome` |
+| `rejected`     | `rule`, `reason`, `operation`, `notebook`, `entry`, `text`, `quote`    |
+| `review_failed`| `first`, `last`, `model`, `billing`, `fault` (unavailable, nonsense), `tries`, `next_at`, `tokens_in`, `tokens_out` |
+| `remembered`   | `saved`, `notebook`, `reason`                                          |
+| `merged`       | `outcome`, `groups`, `accepted`, `entries`, `tokens_in`, `tokens_out`, `model`, `billing`, `next_at` |
+| `tidied`       | `duplicates`, `outdated`, `placed`                                     |
 
 `turn_index` is the turn that an event belongs to, where there is one.
 """
@@ -20,7 +30,7 @@ import json
 import logging
 import sqlite3
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +40,9 @@ from typing import Any, Literal, TypeVar
 
 from memory import store
 from memory.errors import StateUnwritable
+from memory.notebooks.prefix import show_hidden
+from memory.notebooks.secrets import secret_in
+from memory.records import Rejection
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +57,12 @@ Kind = Literal[
     "interrupted",
     "handed_over",
     "engine_fault",
+    "reviewed",
+    "rejected",
+    "review_failed",
+    "remembered",
+    "merged",
+    "tidied",
 ]
 Value = str | int | float | bool | None | Mapping[str, int]
 
@@ -56,8 +75,30 @@ _FIELDS: Mapping[Kind, frozenset[str]] = {
     "interrupted": frozenset({"heard_ms"}),
     "handed_over": frozenset({"first", "last", "trigger"}),
     "engine_fault": frozenset({"engine", "fault"}),
-}
+    "reviewed": frozenset(
+        {
+            "first", "last", "marked", "asked", "proposed", "accepted", "rejected",
+            "tokens_in", "tokens_out", "model", "billing", "outcome",
+        }
+    ),
+    "rejected": frozenset({"rule", "reason", "operation", "notebook", "entry", "text", "quote"}),
+    "review_failed": frozenset(
+        {
+            "first", "last", "model", "billing", "fault", "tries", "next_at", "tokens_in",
+            "tokens_out",
+        }
+    ),
+    "remembered": frozenset({"saved", "notebook", "reason"}),
+    "merged": frozenset(
+        {
+            "outcome", "groups", "accepted", "entries", "tokens_in", "tokens_out", "model",
+            "billing", "next_at",
+        }
+    ),
+    "tidied": frozenset({"duplicates", "outdated", "placed"}),
+}  # fmt: skip
 _NAME_CHARS = 100
+_REFUSED_CHARS = 1_000
 
 # One entry a version; what was released is never edited, only followed by another.
 _MIGRATIONS = (
@@ -110,6 +151,38 @@ class TokenSummary:
     cached_tokens: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A refused proposal as the log keeps it; None where the rule is about secrets."""
+
+    at: datetime
+    conversation: str | None
+    rule: str
+    reason: str
+    operation: str
+    notebook: str
+    entry: str | None
+    text: str | None
+    quote: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewSummary:
+    """Reviews of one way of billing; `billing` is "" for those that asked no model.
+
+    `failed` counts questions without a usable answer, `merges` the calls that merged entries.
+    """
+
+    billing: str
+    reviews: int
+    failed: int
+    merges: int
+    accepted: int
+    rejected: int
+    tokens_in: int
+    tokens_out: int
+
+
 class EventLog:
     """Safe for threads, and for several processes on one file.
 
@@ -137,9 +210,11 @@ class EventLog:
         data: Mapping[str, Value] | None = None,
     ) -> None:
         """Keep an event. Data that its kind doesn't have is our mistake: what was said must not
-        come in here. A text is a name, and cut after 100 characters."""
+        come in here. A text is a name, and cut after 100 characters; that of a refused proposal
+        after 1,000."""
+        limit = _REFUSED_CHARS if kind == "rejected" else _NAME_CHARS
         fields = {
-            name: value[:_NAME_CHARS] if isinstance(value, str) else value
+            name: value[:limit] if isinstance(value, str) else value
             for name, value in (data or {}).items()
         }
         assert fields.keys() <= _FIELDS[kind], f"{kind} has no {fields.keys() - _FIELDS[kind]}"
@@ -171,16 +246,62 @@ class EventLog:
                 (kind, since and _stored(since), conversation),
             ).fetchall()
 
+        return [_event(row) for row in self._on_database(select)]
+
+    def last(self, kind: Kind) -> Event | None:
+        """The newest event of this kind."""
+
+        def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            return database.execute(
+                "SELECT id, kind, at, conversation, turn_index, data FROM events"
+                " WHERE kind = ? ORDER BY id DESC LIMIT 1",
+                (kind,),
+            ).fetchall()
+
+        return next(map(_event, self._on_database(select)), None)
+
+    def refuse(self, rejection: Rejection, at: datetime, conversation: str | None) -> None:
+        """Keep a refused proposal, unless this conversation's is there already: a review that is
+        taken up after a crash refuses again."""
+        data = _refused(rejection)
+        if any(event.data == data for event in self.events("rejected", conversation=conversation)):
+            return
+        self.append("rejected", at, conversation=conversation, data=data)
+
+    def rejections(self, since: datetime | None = None) -> list[Refused]:
+        """What was refused, oldest first."""
         return [
-            Event(
-                id=number,
-                kind=kind_,
-                at=datetime.fromisoformat(at),
-                conversation=conversation_,
-                turn_index=turn_index,
-                data=json.loads(data),
+            Refused(at=event.at, conversation=event.conversation, **event.data)
+            for event in self.events("rejected", since=since)
+        ]
+
+    def reviews(self, since: datetime | None = None) -> list[ReviewSummary]:
+        """By who pays; tokens that nobody counted are left out."""
+        sums: dict[str, Counter[str]] = defaultdict(Counter)
+        for event in self.events("reviewed", since=since):
+            billing = event.data.get("billing") or ""
+            sums[billing]["reviews"] += 1
+            _add(sums[billing], event, "accepted", "rejected", "tokens_in", "tokens_out")
+        for event in self.events("merged", since=since):
+            billing = event.data.get("billing") or ""
+            sums[billing]["merges"] += 1
+            _add(sums[billing], event, "tokens_in", "tokens_out")
+        for event in self.events("review_failed", since=since):
+            billing = event.data.get("billing") or ""
+            sums[billing]["failed"] += 1
+            _add(sums[billing], event, "tokens_in", "tokens_out")
+        return [
+            ReviewSummary(
+                billing=billing,
+                reviews=found["reviews"],
+                failed=found["failed"],
+                merges=found["merges"],
+                accepted=found["accepted"],
+                rejected=found["rejected"],
+                tokens_in=found["tokens_in"],
+                tokens_out=found["tokens_out"],
             )
-            for number, kind_, at, conversation_, turn_index, data in self._on_database(select)
+            for billing, found in sorted(sums.items())
         ]
 
     def latency(self, since: datetime | None = None) -> list[LatencySummary]:
@@ -314,6 +435,40 @@ class EventLog:
         else:
             advice = f"the database says: {fault}. Look at its folder's permissions, or choose another with --state"
         return StateUnwritable(f"{self._path} can't be used: {advice}.")
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    number, kind, at, conversation, turn_index, data = row
+    return Event(
+        id=number,
+        kind=kind,
+        at=datetime.fromisoformat(at),
+        conversation=conversation,
+        turn_index=turn_index,
+        data=json.loads(data),
+    )
+
+
+def _refused(rejection: Rejection) -> dict[str, str | None]:
+    """The data of a `rejected` event: what it would have written, so that anybody can read it."""
+    proposal = rejection.proposal
+    words = {"entry": proposal.entry, "text": proposal.text, "quote": proposal.quote}
+    is_secret = any(word and secret_in(word) for word in words.values())
+    return {
+        "rule": rejection.rule,
+        "reason": rejection.reason[:_REFUSED_CHARS],
+        "operation": proposal.operation,
+        "notebook": proposal.notebook,
+        **{
+            name: None if is_secret or word is None else show_hidden(word)[:_REFUSED_CHARS]
+            for name, word in words.items()
+        },
+    }
+
+
+def _add(sums: Counter[str], event: Event, *fields: str) -> None:
+    for field in fields:
+        sums[field] += event.data.get(field) or 0
 
 
 def percentile(values: list[int], percent: int) -> int:

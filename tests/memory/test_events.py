@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 
 from memory import events
 from memory.errors import StateUnwritable
-from memory.events import EventLog, LatencySummary, TokenSummary, percentile
+from memory.events import EventLog, LatencySummary, Refused, ReviewSummary, TokenSummary, percentile
+from memory.records import Proposal, Rejection
 from tests.memory.turns import NOON
 
 ROOT = Path(__file__).parents[2]
@@ -233,3 +235,110 @@ def test_only_the_user_reads_it(log: EventLog, tmp_path: Path) -> None:
     """The log is closed to other users of the machine."""
     log.append("ended", NOON)
     assert (tmp_path / "events.db").stat().st_mode & 0o077 == 0
+
+
+# What was refused ---------------------------------------------------------------------
+
+
+def rejection(**fields: Any) -> Rejection:
+    proposal = Proposal(
+        operation="add",
+        notebook="USER.md",
+        entry=None,
+        text="Ist Veganer.",
+        quote="vegan, glaub ich",
+    )
+    return Rejection(proposal=replace(proposal, **fields), rule="L5.2", reason="No word in common.")
+
+
+def test_a_refused_proposal_is_kept_with_its_rule(log: EventLog) -> None:
+    """What the rules keep out can be read, with the rule; it is the one exception."""
+    log.refuse(rejection(), NOON, "c1")
+    assert log.rejections() == [
+        Refused(
+            at=NOON,
+            conversation="c1",
+            rule="L5.2",
+            reason="No word in common.",
+            operation="add",
+            notebook="USER.md",
+            entry=None,
+            text="Ist Veganer.",
+            quote="vegan, glaub ich",
+        )
+    ]
+    assert log.rejections(since=NOON + timedelta(seconds=1)) == []
+
+
+def test_what_nobody_sees_shows_in_it(log: EventLog) -> None:
+    """Hidden characters and line ends are escaped."""
+    log.refuse(rejection(text="Ist\u200b\u202e Veganer.\nUnd"), NOON, "c1")
+    assert log.rejections()[0].text == "Ist⟦U+200B +1⟧ Veganer.⟦U+000A⟧Und"
+
+
+def test_a_refused_secret_is_withheld(log: EventLog) -> None:
+    """A refused proposal with a secret in it leaves no word of it in the log."""
+    log.refuse(rejection(quote="my password is Summer2026!"), NOON, "c1")
+    [refused] = log.rejections()
+    assert (refused.text, refused.quote, refused.rule) == (None, None, "L5.2")
+    assert "Summer2026" not in str(log.events())
+
+
+def test_a_long_proposal_is_cut(log: EventLog) -> None:
+    """A megabyte does not get into the log."""
+    log.refuse(rejection(text="x" * 1_000_000), NOON, "c1")
+    assert len(log.rejections()[0].text or "") == 1_000
+
+
+def test_the_same_refusal_is_kept_once_a_conversation(log: EventLog) -> None:
+    """A review that goes on after a crash adds no second line."""
+    for conversation in ("c1", "c1", "c2"):
+        log.refuse(rejection(), NOON, conversation)
+    log.refuse(rejection(text="Ist Vegetarier."), NOON, "c2")
+    assert [refused.conversation for refused in log.rejections()] == ["c1", "c2", "c2"]
+
+
+def test_reviews_are_summed_up_by_who_pays(log: EventLog) -> None:
+    """Reviews without a model cost nobody anything; failed questions and merges count as well."""
+    free: dict[str, Any] = {
+        "first": 0,
+        "last": 3,
+        "marked": 0,
+        "asked": 0,
+        "outcome": "nothing marked",
+    }
+    paid: dict[str, Any] = {
+        "accepted": 1, "rejected": 2, "tokens_in": 900, "tokens_out": None,
+        "billing": "metered", "model": "m", "outcome": "asked",
+    }  # fmt: skip
+    log.append("reviewed", NOON, data=free)
+    log.append("reviewed", NOON, data=paid)
+    log.append("reviewed", NOON + timedelta(days=1), data=paid | {"tokens_out": 50})
+    log.append("merged", NOON, data={"billing": "metered", "tokens_in": 400, "tokens_out": 30})
+    log.append("review_failed", NOON, data={"billing": "metered", "fault": "unavailable"})
+    empty = {
+        "failed": 0,
+        "merges": 0,
+        "accepted": 0,
+        "rejected": 0,
+        "tokens_in": 0,
+        "tokens_out": 0,
+    }
+    assert log.reviews() == [
+        ReviewSummary(**{**empty, "billing": "", "reviews": 1}),
+        ReviewSummary(
+            billing="metered", reviews=2, failed=1, merges=1, accepted=2, rejected=4,
+            tokens_in=2200, tokens_out=80,
+        ),
+    ]  # fmt: skip
+    assert [s.reviews for s in log.reviews(since=NOON + timedelta(hours=1))] == [1]
+
+
+def test_the_newest_of_a_kind(log: EventLog) -> None:
+    """The last event of a kind is found without reading the others."""
+    assert log.last("merged") is None
+    for outcome in ("merged", "nothing"):
+        log.append("merged", NOON, data={"outcome": outcome})
+    log.append("ended", NOON)
+    newest = log.last("merged")
+    assert newest is not None and newest.data == {"outcome": "nothing"}
