@@ -6,6 +6,7 @@ MemoryFault
 ├── ConversationInUse    another process holds this conversation
 ├── NotebookUnwritable   a notebook can't be changed as it is: read-only, no UTF-8, no text
 ├── NoSuchChange         no change with this id, no entry like this text
+│   └── AmbiguousEntry   several entries are like this text
 └── ModelUnavailable     the background model gave no answer
 
 Each message says what happened and what to do; it is shown to the user as it is.
@@ -36,6 +37,19 @@ class NotebookUnwritable(MemoryFault):
 
 class NoSuchChange(MemoryFault):
     pass
+
+
+class AmbiguousEntry(NoSuchChange):
+    """`entries` are the ones that `text` could mean."""
+
+    def __init__(self, text: str, entries: tuple[str, ...]) -> None:
+        listed = "; ".join(f"“{entry}”" for entry in entries[:8])
+        more = f"; and {len(entries) - 8} more" if len(entries) > 8 else ""
+        super().__init__(
+            f"{len(entries)} entries are like “{text}”: {listed}{more}. Say more words of the one "
+            "that you mean."
+        )
+        self.entries = entries
 
 
 class ModelUnavailable(MemoryFault):

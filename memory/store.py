@@ -8,13 +8,18 @@ anything else is written. A page is replaced whole, or not at all.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
+import fcntl
 import json
 import os
+import signal
 import stat
-from collections.abc import Iterator, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from filelock import FileLock, Timeout
 
@@ -24,6 +29,8 @@ Record = dict[str, Any]
 
 _BLOCK_BYTES = 65_536
 _LOCK_TIMEOUT_S = 10.0
+_SETTLING_S = 0.25
+_SETTLING_STEP_S = 0.002
 
 _REASONS = {
     errno.ENOSPC: "there is no room left on its disk. Free some space",
@@ -223,6 +230,185 @@ def replace(path: Path, content: bytes, *, expected: bytes | None) -> bool:
             raise
         _sync_folder(target.parent)
     return True
+
+
+# Pages that are logged before they change ----------------------------------------------
+
+
+def read_settled(path: Path, *, awaited: bool = False) -> bytes | None:
+    """What the file holds once nobody is in the middle of writing it; None without a file.
+
+    An editor that saves in place empties the file first. `awaited` means that it should be
+    there: one that deletes and creates it leaves it missing for a moment. Waits at most
+    `_SETTLING_S`.
+    """
+    until = time.monotonic() + _SETTLING_S
+    while True:
+        try:
+            content, is_settled = _read_once(path)
+        except FileNotFoundError:
+            content, is_settled = None, not awaited
+        if is_settled or time.monotonic() >= until:
+            return content
+        time.sleep(_SETTLING_STEP_S)
+
+
+def _read_once(path: Path) -> tuple[bytes, bool]:
+    """What the file holds, and whether nobody had it open for writing."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        is_settled = _without_writer(fd)
+        return file.read(), is_settled
+
+
+def _without_writer(fd: int) -> bool:
+    """Whether nobody has this file open for writing; True where the system can't tell.
+
+    Linux grants a read lease only then. It is given back at once.
+    """
+    if sys.platform != "linux":
+        return True
+    try:
+        # Whoever opens the file in this instant makes the system signal us: with SIGURG,
+        # which is ignored, instead of SIGIO, which ends a process.
+        fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as fault:
+        return fault.errno != errno.EAGAIN
+    return True
+
+
+def stage(part: Path, page: Path, content: bytes) -> None:
+    """Write and sync what is to become `page` under the name `part`, in the same folder.
+
+    As long as `part` is there, the page has not been replaced by it, or what it replaced
+    has not been looked at.
+    """
+    with writing(page):
+        before = page.stat() if page.exists() else None
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            if before is not None:
+                _dress_as(fd, before)
+            _write_synced(fd, content)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(fd)
+
+
+def commit(part: Path, page: Path, *, expected: bytes | None) -> bool:
+    """Put the staged `part` in the place of `page`, if that still holds `expected`.
+
+    False, and the page is what somebody else has saved meanwhile, when it doesn't. `part`
+    is gone afterwards. Where the system can exchange two names in one step (Linux, most
+    disks) there is no instant in which another program's save is overwritten.
+    """
+    with writing(page):
+        if expected is None:
+            done = _create(part, page)
+        elif (page.read_bytes() if page.exists() else None) != expected:
+            part.unlink()
+            return False
+        else:
+            done = _exchange_checked(part, page, expected)
+        _sync_folder(page.parent)
+    return done
+
+
+def _create(part: Path, page: Path) -> bool:
+    try:
+        page.hardlink_to(part)
+    except FileExistsError:
+        part.unlink()
+        return False
+    except OSError:  # a disk without links
+        if page.exists():
+            part.unlink()
+            return False
+        part.replace(page)
+        return True
+    part.unlink()
+    return True
+
+
+def _exchange_checked(part: Path, page: Path, expected: bytes) -> bool:
+    ours = part.read_bytes()
+    try:
+        is_exchanged = _exchange(part, page)
+    except FileNotFoundError:  # deleted in this instant
+        part.unlink()
+        return False
+    if not is_exchanged:
+        part.replace(page)
+        return True
+    if read_settled(part) == expected:
+        part.unlink()
+        return True
+    give_back(part, page, ours)
+    return False
+
+
+def give_back(part: Path, page: Path, ours: bytes) -> None:
+    """`part` is a save of somebody's that `ours` took the place of: make it the page again.
+
+    If the page was saved once more since, the later save stays.
+    """
+    with writing(page):
+        if not page.exists():
+            part.replace(page)
+            return
+        _exchange(part, page)
+        if read_settled(part) != ours:
+            _exchange(part, page)
+        part.unlink()
+        _sync_folder(page.parent)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step; False where the system can't."""
+    if _renameat2 is None:
+        return False
+    done = _renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE)
+    if done == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+def _find_renameat2() -> Callable[..., int] | None:
+    if sys.platform != "linux":
+        return None
+    found = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if found is None:
+        return None
+    found.argtypes = (
+        ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint,
+    )  # fmt: skip
+    found.restype = ctypes.c_int
+    return cast("Callable[..., int]", found)
+
+
+_AT_FDCWD = -100
+_EXCHANGE = 2
+_renameat2 = _find_renameat2()
+
+
+def append_text(path: Path, text: str) -> None:
+    """Append and sync, all of it or (raising) nothing. The caller holds the file's lock."""
+    with writing(path):
+        new = not path.exists()
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            _write_synced(fd, text.encode())
+        finally:
+            os.close(fd)
+        if new:
+            _sync_folder(path.parent)
 
 
 def _dress_as(fd: int, before: os.stat_result) -> None:

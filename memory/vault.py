@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memory import store
 from memory.errors import VaultMissing
+from memory.notebooks.edit import BEGINNINGS
 from memory.notebooks.page import Page, read_page
 
 PERSONA, USER, MEMORY = "persona.md", "USER.md", "MEMORY.md"
@@ -19,12 +20,6 @@ _FILE_BYTES = 256 * 1024
 
 # A file that was written this recently may change again without another time or size.
 _FRESH_NS = 50_000_000
-
-# The model reads these lines too, so they hold nothing that it could take for a fact.
-_BEGINNINGS = {
-    USER: "# About you\n<!-- One short sentence a line, each behind a dash. -->\n",
-    MEMORY: "# Working notes\n<!-- One short sentence a line, each behind a dash. -->\n",
-}
 
 _Stamp = tuple[int, int, int, int]
 
@@ -68,10 +63,10 @@ class Vault:
 
     def _create(self) -> None:
         store.make_folder(self.folder)
-        if all((self.folder / name).exists() for name in _BEGINNINGS):
+        if all((self.folder / name).exists() for name in BEGINNINGS):
             return
         with store.locked(self.folder / ".lock"):
-            for name, beginning in _BEGINNINGS.items():
+            for name, beginning in BEGINNINGS.items():
                 store.replace(self.folder / name, beginning.encode(), expected=None)
 
     def page(self, name: str) -> Page:

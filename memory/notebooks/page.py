@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?P<text>\S.*)")
-_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 # A text holds next to none; compressed data holds one in nine.
@@ -20,10 +22,24 @@ _SAVE = "Save it as UTF-8 in your editor (“Save with encoding”)."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A list item. `line` counts from 1; `text` is without the item's mark."""
+    """A list item, with the paragraphs that belong to it.
+
+    `text` is one line: without the item's mark, its checkbox and its Obsidian block id,
+    with lines joined by a space, and what Markdown escapes plain again.
+
+    Lines count from 1: `line` is the first, `last` the last of the text, `end` the last of
+    the item. `holds_more` tells of other things inside the item: items beneath it, code, a
+    quotation. `depth` is 0 for an item that is in no other; `list_line` is where its list
+    begins.
+    """
 
     line: int
     text: str
+    last: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
+    holds_more: bool = field(default=False, compare=False)
+    depth: int = field(default=0, compare=False)
+    list_line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +60,12 @@ class Page:
         """Without their ends. A page that ends with a line end has no empty line behind it."""
         lines = _LINE_END.split(self.text)
         return lines[:-1] if not lines[-1] else lines
+
+    @property
+    def entry_chars(self) -> int:
+        """What the page takes of the notebooks' room: the characters (code points) of its
+        entries' texts. Headings, comments and other prose are the user's and don't count."""
+        return sum(len(entry.text) for entry in self.entries)
 
 
 def read_page(name: str, content: bytes) -> Page:
@@ -170,25 +192,168 @@ def _was(numbers: list[int]) -> str:
 
 # Entries ------------------------------------------------------------------------------
 
+# Indented code is no code here: whoever indents a list means a list. Nothing else than the
+# place of blocks is asked for, so no text is parsed.
+_BLOCKS = MarkdownIt("commonmark").enable("table").disable(["code", "reference", "inline"])
+
+ITEM_MARK = re.compile(
+    r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+(?P<box>\[[ xX/<>!?*-]\][ \t]+)?"
+)
+"""What stands before an item's text: indentation, marks, a task's box."""
+
+BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
+"""Obsidian's name for a line, at its end; links point to it."""
+
+_FRONT_MATTER = re.compile(
+    r"---[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|$)"
+)
+_CONTINUES = re.compile(r"[ \t]|[^\W_]|[\"'“‘„«(¿¡&@€$]")
+
 
 def _entries(text: str) -> tuple[Entry, ...]:
-    """The list items, outside of fenced code and comments."""
-    entries = []
-    fence = ""
-    in_comment = False
-    for number, line in enumerate(_LINE_END.split(text), start=1):
-        if in_comment:
-            in_comment = "-->" not in line
+    """The list items, outside of front matter, code, quotations and comments."""
+    front = _FRONT_MATTER.match(text)
+    if front:  # the same number of lines, with nothing in them
+        text = "\n" * len(_LINE_END.findall(front[0])) + text[front.end() :]
+    lines = _LINE_END.split(text)
+    tokens = _BLOCKS.parse(text)
+    hidden = _obsidian_comments(lines, tokens)
+    found = (_entry(lines, item) for item in _items(tokens))
+    return tuple(entry for entry in found if entry and entry.line not in hidden)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    """A list item's lines (from 0, end excluded), with the blocks directly inside it."""
+
+    lines: range
+    blocks: tuple[Token, ...]
+    depth: int
+    list_at: int
+
+
+def _items(tokens: Sequence[Token]) -> Iterator[_Item]:
+    """Each list item outside of quotations."""
+    quotations = 0
+    lists: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.type in ("blockquote_open", "blockquote_close"):
+            quotations += token.nesting
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
+            assert token.map is not None
+            lists.append(token.map[0])
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            lists.pop()
+        elif token.type == "list_item_open" and not quotations:
+            assert token.map is not None
+            inside = []
+            for block in tokens[at + 1 :]:
+                if block.level == token.level:
+                    break
+                if block.level == token.level + 1 and block.nesting >= 0:
+                    inside.append(block)
+            yield _Item(
+                lines=range(*token.map),
+                blocks=tuple(inside),
+                depth=len(lists) - 1,
+                list_at=lists[-1],
+            )
+
+
+def _entry(lines: list[str], item: _Item) -> Entry | None:
+    first = item.lines[0]
+    mark = ITEM_MARK.match(lines[first])
+    texts: list[str] = []
+    last = first
+    holds_more = False
+    for block in item.blocks:
+        if block.type != "paragraph_open" or block.map is None or holds_more:
+            holds_more = True
             continue
-        mark = _FENCE.match(line)
-        if mark and (not fence or (mark["mark"].startswith(fence))):
-            fence = "" if fence else mark["mark"]
+        for number in range(*block.map):
+            line = lines[number]
+            if number == first:
+                line = line[mark.end() :] if mark else ""
+            elif texts and not _CONTINUES.match(line):
+                holds_more = True  # "-like this": meant as something else than a continuation
+                break
+            texts.append(line.strip())
+            last = number
+    if not mark or not any(texts):
+        return None
+    written = [number for number in item.lines if lines[number].strip()]
+    return Entry(
+        line=first + 1,
+        text=unescaped(BLOCK_ID.sub("", " ".join(filter(None, texts)))),
+        last=last + 1,
+        end=written[-1] + 1,
+        holds_more=holds_more,
+        depth=item.depth,
+        list_line=item.list_at + 1,
+    )
+
+
+def _obsidian_comments(lines: list[str], tokens: Sequence[Token]) -> set[int]:
+    """The lines, from 1, between a line that begins with %% and the next with another %%."""
+    if not any(line.lstrip().startswith("%%") for line in lines):
+        return set()
+    code = {
+        number
+        for token in tokens
+        if token.type == "fence" and token.map
+        for number in range(*token.map)
+    }
+    hidden: set[int] = set()
+    opened: int | None = None
+    for number, line in enumerate(lines):
+        if number in code:
             continue
-        if fence:
-            continue
-        item = _ITEM.fullmatch(line)
-        if item:
-            entries.append(Entry(line=number, text=item["text"].rstrip()))
-        else:
-            in_comment = line.lstrip().startswith("<!--") and "-->" not in line
-    return tuple(entries)
+        if opened is None:
+            if line.lstrip().startswith("%%") and line.count("%%") == 1:
+                opened = number
+        elif "%%" in line:
+            hidden.update(range(opened + 1, number + 2))
+            opened = None
+    return hidden
+
+
+# Escaping -----------------------------------------------------------------------------
+
+# In a span of code a backslash is a backslash.
+_CODE = r"(?<!`)(?P<run>`+)(?!`)(?:.*?[^`])(?P=run)(?!`)"
+_ESCAPE_OR_CODE = re.compile(rf"\\(?P<plain>[!-/:-@\[-`{{-~])|{_CODE}")
+_BREAKS_OUT_AT_START = re.compile(
+    r"(?:#{1,6}(?:[ \t]|$)|>|[-+*](?:[ \t]|$)|```[^`]*$|~~~|\[[ xX/<>!?*-]\][ \t]|\[[^\]]*\]:"
+    r"|(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$|=+[ \t]*$|\|)"
+    r"|(?P<number>\d{1,9})[.)](?:[ \t]|$)"
+)
+_CODE_OR_BREAKS_OUT = re.compile(
+    rf"{_CODE}|<(?=[A-Za-z/!?])|%(?=%)|\$(?=\$)|!(?=\[)|\\(?=[!-/:-@\[-`{{-~])"
+    # a block id
+    r"|(?<=[ \t])\^(?=[A-Za-z0-9-]+$)"
+)
+
+
+def escaped(text: str) -> str:
+    """The text as it stands in an item: it opens no block, comment, tag or embedded file (a19).
+
+    `unescaped` gives it back.
+    """
+    start = _BREAKS_OUT_AT_START.match(text)
+    if not start:
+        return _CODE_OR_BREAKS_OUT.sub(_with_backslash, text)
+    at = len(start["number"] or "")
+    out = [text[:at], "\\", text[at]]
+    at += 1
+    for found in _CODE_OR_BREAKS_OUT.finditer(text, at):
+        out += [text[at : found.start()], _with_backslash(found)]
+        at = found.end()
+    return "".join([*out, text[at:]])
+
+
+def _with_backslash(found: re.Match[str]) -> str:
+    return found[0] if found["run"] else "\\" + found[0]
+
+
+def unescaped(text: str) -> str:
+    return _ESCAPE_OR_CODE.sub(lambda found: found["plain"] or found[0], text)

@@ -1,0 +1,677 @@
+"""The one writer of the notebooks.
+
+A write, under the lock of the folder, which holds across processes:
+
+1. what a crash left half done is finished;
+2. the user's own edits are logged;
+3. the new page is written beside the old one, under a name of its own, and synced;
+4. the change is appended to `changes.jsonl` and synced;
+5. the new page takes the old one's place, if that is still what was read.
+
+After a crash between 4 and 5 the staged page is still there: the change is applied then.
+Once 5 is done it is gone, so a change that the user takes back by hand is never repeated.
+When an editor saved in between, its save wins and the change is applied to that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+
+from memory import store
+from memory.errors import AmbiguousEntry, NoSuchChange, NotebookUnwritable, StateUnwritable
+from memory.journal import page as journal
+from memory.languages.folding import fold
+from memory.notebooks import changelog, edit
+from memory.notebooks.changelog import Logged
+from memory.notebooks.limits import ENTRY_CHARS, NOTEBOOKS_CHARS
+from memory.notebooks.page import Entry, Page
+from memory.notebooks.waiting import Waiting, WaitingRoom
+from memory.records import NOTEBOOKS, Accepted, Change, Notebook, Removed, Source
+from memory.vault import Vault
+
+log = logging.getLogger(__name__)
+
+_LOCK_TIMEOUT_S = 60.0
+_ATTEMPTS = 50
+_FILE_BYTES = 256 * 1024
+_TITLE = {"L1.2": "No room in the notebooks yet", "L3.3": "Too long for the notebooks"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotWritten:
+    """An accepted change that was not written: the promise that stood against it, and a
+    sentence for the user. `waits` when it is in the journal and waits for room."""
+
+    accepted: Accepted
+    rule: str
+    reason: str
+    waits: bool = False
+
+
+Written = Change | NotWritten
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """A change without its id yet. `item` is its place among what was to be written."""
+
+    item: int
+    notebook: Notebook
+    old: str | None
+    new: str | None
+
+
+_Pages = dict[Notebook, Page]
+_Bytes = dict[Notebook, bytes | None]
+
+
+class Ledger:
+    """The notebooks of one vault, for any thread. Nothing is kept open between two calls.
+
+    Raises VaultMissing, StateUnwritable and NotebookUnwritable, each a sentence for the
+    user; then nothing was written, or what is in the log is applied at the next call.
+    `limit_chars` is the room of both notebooks together.
+    """
+
+    def __init__(self, vault: Vault, state: Path, *, limit_chars: int = NOTEBOOKS_CHARS) -> None:
+        self._vault = vault
+        self._path = vault.folder / "changes.jsonl"
+        self._waiting = WaitingRoom(state)
+        self._limit_chars = limit_chars
+        self._read: tuple[bytes, tuple[Logged, ...]] = (b"", ())
+
+    # Looking ---------------------------------------------------------------------------
+
+    def entries(self) -> Mapping[Notebook, tuple[str, ...]]:
+        return {
+            name: tuple(entry.text for entry in self._vault.page(name).entries)
+            for name in NOTEBOOKS
+        }
+
+    def removed(self) -> tuple[Removed, ...]:
+        """What the user took out (forget, undo, by hand) and did not put back."""
+        return tuple(changelog.removed(self.changes()).values())
+
+    def changes(self) -> tuple[Change, ...]:
+        """Oldest first. Lines of the log that can't be read are skipped."""
+        return tuple(each.change for each in self._logged())
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """What waits for room, oldest first."""
+        return self._waiting.waiting()
+
+    def fullness(self) -> float:
+        """1.0 is full: the characters of all entries of both notebooks, by the limit."""
+        chars = sum(self._vault.page(name).entry_chars for name in NOTEBOOKS)
+        return chars / self._limit_chars
+
+    def why(self, text: str) -> tuple[Change, ...]:
+        """The changes that led to the entries that `text` names, oldest first.
+
+        Entries of now come first; failing these, any that the log knows. Raises
+        NoSuchChange.
+        """
+        changes = self.changes()
+        now = [each for texts in self.entries().values() for each in texts]
+        logged = [each for change in changes for each in (change.old, change.new) if each]
+        for texts in (now, logged):
+            led = {
+                change: None
+                for each in _matching(text, texts)
+                for change in changelog.history(changes, each)
+            }
+            if led:
+                return tuple(sorted(led, key=changes.index))
+        raise NoSuchChange(
+            f"No change led to an entry like “{text}”. `jarvis changes` shows all of them; an "
+            "entry that stands in no change is your own."
+        )
+
+    def _logged(self) -> tuple[Logged, ...]:
+        with store.writing(self._path):
+            content = self._path.read_bytes() if self._path.exists() else b""
+        before, known = self._read
+        cut = content.rfind(b"\n") + 1
+        if content[:cut] != before or cut == 0:
+            if before and content.startswith(before):
+                more, damaged = changelog.parse(content[len(before) : cut])
+                known = (*known, *more)
+            else:
+                found, damaged = changelog.parse(content[:cut])
+                known = changelog.distinct(found)
+            if damaged:
+                log.warning("%d lines of %s could not be read", damaged, self._path)
+            self._read = (content[:cut], known)
+        # Behind the last newline stands what is being written, or was when its writer died.
+        tail, _ = changelog.parse(content[cut:])
+        return (*known, *tail)
+
+    # Writing ---------------------------------------------------------------------------
+
+    def write(
+        self,
+        accepted: Sequence[Accepted],
+        *,
+        source: Source,
+        at: datetime,
+        conversation: str | None = None,
+        said_at: Mapping[int, datetime] | None = None,
+        key: str | None = None,
+        together: bool = False,
+    ) -> tuple[Written, ...]:
+        """Write what can be written; one result for each, in order.
+
+        `said_at` says when the turn of an index was said. The same `key` again, after a
+        crash, writes nothing twice and gives what was written. `together` writes all or
+        none: of a merge, one half alone would lose something.
+        """
+        with self._locked(at):
+            return self._write(
+                accepted,
+                source=source,
+                at=at,
+                conversation=conversation,
+                said_at=said_at or {},
+                key=key,
+                together=together,
+            )
+
+    def undo(self, change_id: str, *, at: datetime) -> Change:
+        """Reverse one change. An undo can be undone. Raises NoSuchChange."""
+        with self._locked(at):
+            changes = self.changes()
+            change = next((each for each in reversed(changes) if each.id == change_id), None)
+            if change is None:
+                raise NoSuchChange(
+                    f"There is no change {change_id}. `jarvis changes` shows them with their ids."
+                )
+            contents = self._contents()
+            pages = {name: self._editable(name, contents[name]) for name in NOTEBOOKS}
+            page = pages[change.notebook]
+            if change.new is None:
+                assert change.old is not None
+                if edit.find(page, change.old):
+                    raise NoSuchChange(
+                        f"Change {change_id} is undone already: “{change.old}” stands in "
+                        f"{change.notebook}."
+                    )
+                chars = sum(each.entry_chars for each in pages.values()) + len(change.old)
+                if chars > self._limit_chars:
+                    raise NoSuchChange(
+                        f"There is no room for “{change.old}” ({chars:,} of "
+                        f"{self._limit_chars:,} characters). Have something forgotten first, "
+                        "then undo again."
+                    )
+            elif not edit.find(page, change.new):
+                raise NoSuchChange(
+                    f"“{change.new}” does not stand in {change.notebook} any more: it was edited "
+                    "or taken out since, and the later edit counts. Nothing was changed."
+                )
+            planned = _Planned(item=0, notebook=change.notebook, old=change.new, new=change.old)
+            whole = replace(change, at=at, source="undo", reverses=change.id)
+            [undone] = self._put([planned], contents, pages, like=whole)
+            return undone
+
+    def forget(self, text: str, *, at: datetime) -> tuple[Change, ...]:
+        """Take out the entry that `text` names, also where it waits for room.
+
+        Raises NoSuchChange when there is none, AmbiguousEntry when there are several.
+        """
+        with self._locked(at):
+            contents = self._contents()
+            pages = {name: self._editable(name, contents[name]) for name in NOTEBOOKS}
+            waits = [each for each in self._waiting.waiting() if each.accepted.text]
+            texts = [entry.text for page in pages.values() for entry in page.entries]
+            texts += [each.accepted.text for each in waits if each.accepted.text]
+            matching = _matching(text, texts)
+            if not matching:
+                raise NoSuchChange(
+                    f"Nothing in the notebooks is like “{text}”. Say it in the entry's own words."
+                )
+            if len({changelog.removed_key(each) for each in matching}) > 1:
+                raise AmbiguousEntry(text, tuple(matching))
+            keys = {changelog.removed_key(each) for each in matching}
+            gone = [
+                _Planned(item=0, notebook=name, old=entry.text, new=None)
+                for name, page in pages.items()
+                for entry in page.entries
+                if changelog.removed_key(entry.text) in keys
+            ]
+            dropped = [w for w in waits if changelog.removed_key(w.accepted.text or "") in keys]
+            if not gone:  # it waits only; the log has to know all the same (m23)
+                [first, *_] = dropped
+                gone = [
+                    _Planned(
+                        item=0, notebook=first.accepted.notebook, old=first.accepted.text, new=None
+                    )
+                ]
+            like = Change(id="", at=at, source="forget", notebook="USER.md", old=None, new=None)
+            changes = self._put(gone, contents, pages, like=like)
+            self._waiting.done([each.id for each in dropped], at, "dropped")
+            return changes
+
+    def place_waiting(self, at: datetime) -> tuple[Change, ...]:
+        """Write what waited for room and fits now, oldest first."""
+        if not self._waiting.waiting():
+            return ()
+        placed: list[Change] = []
+        with self._locked(at):
+            for waits in self._waiting.waiting():
+                turn = waits.accepted.turn_index
+                [result] = self._write(
+                    [waits.accepted],
+                    source=waits.source,
+                    at=at,
+                    conversation=waits.conversation,
+                    said_at={turn: waits.said_at or waits.at},
+                    key=f"waiting {waits.id}",
+                    together=False,
+                    keep=False,
+                )
+                if isinstance(result, Change):
+                    placed.append(result)
+                    self._waiting.done([waits.id], at, "written")
+                elif not result.waits:
+                    log.info("what waited as %s is not written: %s", waits.id, result.rule)
+                    self._waiting.done([waits.id], at, "dropped")
+        return tuple(placed)
+
+    def notice_edits(self, at: datetime) -> tuple[Change, ...]:
+        """Log what the user edited in the notebooks since the last call (m27).
+
+        Also finishes what a crash left. Writes nothing where nothing was edited.
+        """
+        if not self._vault.folder.is_dir():
+            self._vault.check(create=False)
+            return ()
+        if not self._edited() and not any(self._staged(name) for name in NOTEBOOKS):
+            return ()
+        with self._locked(at, notice=False):
+            return self._log_edits(at)
+
+    # Inside the lock -------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _locked(self, at: datetime, *, notice: bool = True) -> Iterator[None]:
+        self._vault.check(create=False)
+        store.make_folder(self._vault.folder)
+        with store.locked(self._vault.folder / ".lock", _LOCK_TIMEOUT_S):
+            for name in NOTEBOOKS:
+                self._finish(name)
+            if notice:
+                self._log_edits(at)
+            yield
+
+    def _write(
+        self,
+        accepted: Sequence[Accepted],
+        *,
+        source: Source,
+        at: datetime,
+        conversation: str | None,
+        said_at: Mapping[int, datetime],
+        key: str | None,
+        together: bool,
+        keep: bool = True,
+    ) -> tuple[Written, ...]:
+        logged = self._logged()
+        results: dict[int, Written] = {
+            each.item: each.change
+            for each in logged
+            if key is not None and each.key == key and each.item is not None
+        }
+        contents = self._contents()
+        pages = {name: self._editable(name, contents[name]) for name in NOTEBOOKS}
+        gone = changelog.removed(each.change for each in logged)
+        after = dict(pages)
+        planned: list[_Planned] = []
+        for item, each in enumerate(accepted):
+            if item in results:
+                continue
+            plan = self._plan(item, each, after, gone, said_at.get(each.turn_index, at))
+            if isinstance(plan, NotWritten):
+                results[item] = plan
+            else:
+                after[plan.notebook] = _applied(after[plan.notebook], plan)
+                planned.append(plan)
+        if together and any(isinstance(result, NotWritten) for result in results.values()):
+            for plan in planned:
+                results[plan.item] = NotWritten(
+                    accepted=accepted[plan.item],
+                    rule="L6.2",
+                    reason="Another change that belongs to it could not be written.",
+                )
+            planned = []
+        done = self._put(
+            planned,
+            contents,
+            pages,
+            like=Change(
+                id="",
+                at=at,
+                source=source,
+                notebook="USER.md",
+                old=None,
+                new=None,
+                conversation=conversation,
+            ),
+            accepted=accepted,
+            said_at=said_at,
+            key=key,
+        )
+        results |= {plan.item: change for plan, change in zip(planned, done, strict=True)}
+        for item, result in results.items():
+            if keep and isinstance(result, NotWritten) and result.waits:
+                self._keep(accepted[item], result, source, at, conversation, said_at)
+        return tuple(results[item] for item in range(len(accepted)))
+
+    def _keep(
+        self,
+        accepted: Accepted,
+        result: NotWritten,
+        source: Source,
+        at: datetime,
+        conversation: str | None,
+        said_at: Mapping[int, datetime],
+    ) -> None:
+        """Into the journal, and let it wait (L3.3)."""
+        said = said_at.get(accepted.turn_index)
+        self._waiting.add(accepted, source=source, at=at, conversation=conversation, said_at=said)
+        assert accepted.text is not None
+        journal.append(self._vault, said or at, _TITLE[result.rule], accepted.text, once=True)
+
+    def _plan(
+        self,
+        item: int,
+        accepted: Accepted,
+        pages: _Pages,
+        gone: Mapping[str, Removed],
+        said_at: datetime,
+    ) -> _Planned | NotWritten:
+        def refused(rule: str, reason: str, *, waits: bool = False) -> NotWritten:
+            return NotWritten(accepted=accepted, rule=rule, reason=reason, waits=waits)
+
+        page = pages[accepted.notebook]
+        entry: Entry | None = None
+        if accepted.operation != "add":
+            assert accepted.entry is not None
+            entry = edit.find(page, accepted.entry)
+            if entry is None:
+                return refused(
+                    "L1.4",
+                    f"“{accepted.entry}” was edited or taken out meanwhile, and that counts.",
+                )
+            if accepted.operation == "remove":
+                if entry.holds_more:
+                    return refused("L1.3", f"“{entry.text}” has other lines beneath it.")
+                return _Planned(item=item, notebook=accepted.notebook, old=entry.text, new=None)
+        assert accepted.text is not None
+        text = edit.one_line(accepted.text)
+        old = entry.text if entry else None
+        if text == old:
+            return refused("L6.1", f"“{text}” says that already.")
+        taken_out = gone.get(changelog.removed_key(text))
+        if taken_out and said_at < taken_out.at:
+            return refused("L1.4", f"You took out “{taken_out.text}” after it was said.")
+        if _is_there(text, pages, apart_from=entry):
+            if entry is None or entry.holds_more:
+                return refused("L6.1", f"“{text}” is there already.")
+            return _Planned(item=item, notebook=accepted.notebook, old=old, new=None)
+        if len(text) > ENTRY_CHARS:
+            return refused(
+                "L3.3",
+                f"It is {len(text)} characters long, and an entry has at most {ENTRY_CHARS}: "
+                "it is in the journal.",
+                waits=True,
+            )
+        used = sum(each.entry_chars for each in pages.values())
+        more = len(text) - len(old or "")
+        if more > 0 and used + more > self._limit_chars:
+            return refused(
+                "L1.2",
+                f"The notebooks are full ({used:,} of {self._limit_chars:,} characters): it is in "
+                "the journal and waits for room.",
+                waits=True,
+            )
+        return _Planned(item=item, notebook=accepted.notebook, old=old, new=text)
+
+    def _put(
+        self,
+        planned: Sequence[_Planned],
+        contents: _Bytes,
+        pages: _Pages,
+        *,
+        like: Change,
+        accepted: Sequence[Accepted] = (),
+        said_at: Mapping[int, datetime] | None = None,
+        key: str | None = None,
+    ) -> tuple[Change, ...]:
+        """Log the changes, then put them on their pages."""
+        if not planned:
+            return ()
+        logged: list[Logged] = []
+        last = changelog.last_id(self._logged())
+        for plan in planned:
+            last = changelog.next_id(last, like.at)
+            change = replace(like, id=last, notebook=plan.notebook, old=plan.old, new=plan.new)
+            if accepted:
+                by = accepted[plan.item]
+                change = replace(
+                    change,
+                    quote=by.quote,
+                    turn_index=by.turn_index,
+                    said_at=(said_at or {}).get(by.turn_index),
+                )
+            batch = logged[0].batch if logged else last
+            item = plan.item if key is not None else None
+            logged.append(Logged(change=change, batch=batch, key=key, item=item))
+        after = dict(pages)
+        for each in logged:
+            after[each.change.notebook] = _applied(after[each.change.notebook], each.change)
+        touched = [name for name in NOTEBOOKS if after[name] != pages[name]]
+        staged = {}
+        try:
+            for name in touched:
+                staged[name] = self._stage(name, logged[0].batch, contents[name], after[name])
+            store.append_lines(self._path, [each.as_json() for each in logged])
+        except StateUnwritable:
+            for part in staged.values():
+                with contextlib.suppress(StateUnwritable):
+                    store.remove(part)
+            raise
+        for name, part in staged.items():
+            if not store.commit(part, self._target(name), expected=contents[name]):
+                self._apply(name, logged)
+        return tuple(each.change for each in logged)
+
+    def _apply(self, name: Notebook, logged: Sequence[Logged]) -> None:
+        """Put logged changes on a page that somebody has saved meanwhile.
+
+        An entry that is edited or gone stays so; the next look finds and logs that edit.
+        """
+        for _ in range(_ATTEMPTS):
+            content = store.read_settled(self._target(name), awaited=True)
+            page = after = self._editable(name, content)
+            for each in logged:
+                if each.change.notebook == name:
+                    after = _applied_if_it_can(after, each.change)
+            if after == page:
+                return
+            part = self._stage(name, logged[0].batch, content, after)
+            if store.commit(part, self._target(name), expected=content):
+                return
+        raise StateUnwritable(
+            f"{self._target(name)} is being changed by another program all the time. Close it; "
+            "what was to be written is in the log and is applied then."
+        )
+
+    # After a crash ---------------------------------------------------------------------
+
+    def _stage(self, name: Notebook, batch: str, before: bytes | None, page: Page) -> Path:
+        content = edit.as_bytes(page, before)
+        target = self._target(name)
+        part = target.with_name(
+            f".{target.name}.{batch}.{_digest(before or b'')}.{_digest(content)}.part"
+        )
+        store.stage(part, target, content)
+        return part
+
+    def _staged(self, name: Notebook) -> list[tuple[Path, str, str, str]]:
+        """Each staged page that a crash left: its file, batch, digest before and digest after."""
+        target = self._target(name)
+        pattern = re.compile(rf"\.{re.escape(target.name)}\.(\w+)\.([0-9a-f]+)\.([0-9a-f]+)\.part")
+        if not target.parent.is_dir():
+            return []
+        with store.writing(target):
+            names = sorted(each.name for each in target.parent.iterdir())
+        matches = (pattern.fullmatch(each) for each in names)
+        return [
+            (target.with_name(found[0]), found[1], found[2], found[3]) for found in matches if found
+        ]
+
+    def _finish(self, name: Notebook) -> None:
+        """Finish what a crash left of a write."""
+        for part, batch, before, after in self._staged(name):
+            target = self._target(name)
+            content = store.read_settled(part) or b""
+            logged = [each for each in self._logged() if each.batch == batch]
+            if _digest(content) == after and target.exists() and part.samefile(target):
+                store.remove(part)  # applied, under two names
+            elif _digest(content) == after and logged:
+                log.warning("a write that a crash interrupted is finished: %s", batch)
+                self._apply(name, logged)
+                store.remove(part)
+            elif _digest(content) in (before, after) or not logged:
+                store.remove(part)  # not logged; or what the new page took the place of
+            else:
+                log.warning("a save that crossed a write is brought back: %s", batch)
+                store.give_back(part, target, store.read_settled(target) or b"")
+                self._apply(name, logged)
+
+    # Pages -----------------------------------------------------------------------------
+
+    def _target(self, name: Notebook) -> Path:
+        """The file itself, where the notebook is a link."""
+        path = self._vault.folder / name
+        target = path.resolve()
+        if not target.is_relative_to(self._vault.path.resolve()):
+            raise NotebookUnwritable(
+                f"{path} is a link to a place outside of the vault, so it is not written. Put a "
+                "plain file there."
+            )
+        return target
+
+    def _contents(self) -> _Bytes:
+        known = changelog.held(self.changes())
+        return {name: self._content(name, awaited=bool(known[name])) for name in NOTEBOOKS}
+
+    def _content(self, name: Notebook, *, awaited: bool) -> bytes | None:
+        target = self._target(name)
+        with store.writing(target):
+            return store.read_settled(target, awaited=awaited)
+
+    def _editable(self, name: Notebook, content: bytes | None) -> Page:
+        """The page; raises NotebookUnwritable for one that can't be changed."""
+        path = self._target(name)
+        if content is not None and len(content) > _FILE_BYTES:
+            raise NotebookUnwritable(
+                f"{path} is too large to be a notebook ({len(content) // 1024} KiB). Shorten it."
+            )
+        if content is not None and path.exists() and not path.stat().st_mode & 0o222:
+            raise NotebookUnwritable(
+                f"{path} is read-only, so nothing was changed in it. Allow writing, then try again."
+            )
+        return edit.editable(name, content)
+
+    # The user's own edits --------------------------------------------------------------
+
+    def _edited(self) -> tuple[changelog.Edit, ...]:
+        known = changelog.held(self.changes())
+        found: dict[Notebook, Sequence[str]] = {}
+        for name in NOTEBOOKS:
+            try:
+                content = self._content(name, awaited=bool(known[name]))
+                page = edit.editable(name, content)
+            except (NotebookUnwritable, StateUnwritable):
+                continue  # nobody knows what the user wrote there
+            texts = [entry.text for entry in page.entries]
+            if Counter(texts) != known[name]:
+                found[name] = texts
+        return changelog.edits(known, found)
+
+    def _log_edits(self, at: datetime) -> tuple[Change, ...]:
+        edited = self._edited()
+        if not edited:
+            return ()
+        logged: list[Logged] = []
+        last = changelog.last_id(self._logged())
+        for each in edited:
+            last = changelog.next_id(last, at)
+            change = Change(
+                id=last, at=at, source="user", notebook=each.notebook, old=each.old, new=each.new
+            )
+            logged.append(Logged(change=change, batch=logged[0].batch if logged else last))
+        store.append_lines(self._path, [each.as_json() for each in logged])
+        return tuple(each.change for each in logged)
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:12]
+
+
+def _applied(page: Page, change: _Planned | Change) -> Page:
+    """The page with the change; a change of what isn't there is our mistake, but for what
+    only waited."""
+    if change.old is None:
+        assert change.new is not None
+        return edit.add(page, change.new)
+    entry = edit.find(page, change.old)
+    if entry is None:
+        return page
+    return edit.remove(page, entry) if change.new is None else edit.update(page, entry, change.new)
+
+
+def _applied_if_it_can(page: Page, change: Change) -> Page:
+    """The page with a change that may be there already, or be overtaken by an edit."""
+    if change.new is not None and edit.find(page, change.new):
+        return page
+    if change.old is None:
+        assert change.new is not None
+        return edit.add(page, change.new)
+    entry = edit.find(page, change.old)
+    if entry is None or (change.new is None and entry.holds_more):
+        return page
+    return _applied(page, change)
+
+
+def _is_there(text: str, pages: _Pages, *, apart_from: Entry | None) -> bool:
+    key = changelog.removed_key(text)
+    return any(
+        changelog.removed_key(entry.text) == key
+        for page in pages.values()
+        for entry in page.entries
+        if entry != apart_from
+    )
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _matching(text: str, entries: Sequence[str]) -> list[str]:
+    """The entries that `text` names: the same text, or all of its words."""
+    key = changelog.removed_key(text)
+    exact = [each for each in entries if changelog.removed_key(each) == key]
+    if exact:
+        return list(dict.fromkeys(exact))
+    words = set(_WORD.findall(fold(text)))
+    if not words:
+        return []
+    return list(dict.fromkeys(each for each in entries if words <= set(_WORD.findall(fold(each)))))
