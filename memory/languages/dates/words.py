@@ -1,0 +1,333 @@
+"""The words for dates of each language, `memory/languages/<language>/dates.toml`, as patterns.
+
+A form's template is a pattern in which a space stands for what separates words and these
+stand for words of the language: `{weekday}`, `{month}`, `{safe_month}` (none that is a
+verb), `{day}` (of a month), `{year}`, `{count}`, `{unit}`, `{part}` (of a day, may be
+missing, brings its own space), and the language's own macros.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+from memory.languages import data
+from memory.languages.folding import fold, pattern
+
+_SPACE = r"(?:,[ \t]*|[ \t]+)"
+_GAP = r"[ \t-]+"
+"""Between the words of one number."""
+_SLOT = re.compile(r"\{(\w+)\}")
+_PATTERN_BYTES = 1 << 26
+"""What a pattern may take while it runs; the longest needs about a quarter of it."""
+_SEPARATORS = re.compile(r"[\s,-]+")
+_UMLAUTS = {"ä": ("a", "ae"), "ö": ("o", "oe"), "ü": ("u", "ue"), "ß": ("ss",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    days: int
+    months: int
+
+
+WEEK = Unit(7, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One way to say something. `means` names a meaning of `meanings.py`.
+
+    `n`, `which` and `on` are the meaning's own. `needs_end`: a word that follows must be
+    one of the language's `goes_on`, or this is no date ("on the first floor").
+    """
+
+    means: str
+    pattern: Any
+    n: int = 0
+    which: str = "bare"
+    on: tuple[int, int] | None = None
+    needs_end: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """Words that move the date beside them by `count` (or `n`) units: "a week from …"."""
+
+    pattern: Any
+    sign: int
+    before: bool
+    n: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What one language says about dates; lookups go from folded words to numbers."""
+
+    language: str
+    weekday: Mapping[str, int]
+    month: Mapping[str, int]
+    day: Mapping[str, int]
+    count: Mapping[str, int]
+    year: Mapping[str, int]
+    unit: Mapping[str, Unit]
+    forms: tuple[Form, ...]
+    shifts: tuple[Shift, ...]
+    goes_on: frozenset[str]
+    measures: frozenset[str]
+    yearly: Any
+    once: Any
+    habit: Any
+    purpose: Any
+    lasting: Any
+    plan: Any
+    clause: Any
+    present: Any
+    light: frozenset[str]
+    past: Any
+    simple_past: Any
+    """Verbs of the past, unless one of `auxiliary` stands just before ("is planned")."""
+    participle: Any
+    """Makes the past with one of `auxiliary` anywhere in the clause ("habe … gesehen")."""
+    past_accented: Any
+    auxiliary: frozenset[str]
+    not_past: frozenset[str]
+
+    def number(self, said: str) -> int | None:
+        found = key(said)
+        return int(found) if found.isdigit() else self.count.get(found)
+
+
+def key(words: str) -> str:
+    """Folded words as the lookups know them."""
+    return _SEPARATORS.sub(" ", words).strip()
+
+
+def spellings(written: str) -> Iterator[str]:
+    """Folded, with each umlaut as one letter and as two."""
+    apart = [_UMLAUTS.get(letter, (letter,)) for letter in written.lower()]
+    if all(len(each) == 1 for each in apart):
+        yield fold(written)
+        return
+    for letters in zip(*(each if len(each) == 2 else each * 2 for each in apart), strict=True):
+        yield fold("".join(letters))
+
+
+def _lookup(rows: Iterable[tuple[str, int]]) -> dict[str, int]:
+    return {key(spelling): value for written, value in rows for spelling in spellings(written)}
+
+
+def _one_of(words: Iterable[str]) -> str:
+    """Longest first: "twenty third" before "twenty"."""
+    ordered = sorted(set(words), key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace(r"\ ", _GAP) for word in ordered)
+
+
+def _numbered(lists: list[list[str]] | list[str], first: int) -> Iterator[tuple[str, int]]:
+    for value, words in enumerate(lists, first):
+        for word in [words] if isinstance(words, str) else words:
+            yield word, value
+
+
+def _cardinals(table: dict[str, Any]) -> dict[str, int]:
+    """0 to 99, from the words up to nineteen (or further), the tens, and how they are joined."""
+    rows = list(_numbered(table["cardinals"], 0))
+    ones = list(_numbered(table.get("joined_ones", table["cardinals"][1:10]), 1))
+    tens = [(word, 10 * value) for word, value in _numbered(table["tens"], 2)]
+    rows += tens
+    rows += [
+        (join.format(ten=ten, one=one), tens_value + one_value)
+        for (ten, tens_value), (one, one_value), join in itertools.product(
+            tens, ones, table["join"]
+        )
+    ]
+    return _lookup(rows)
+
+
+def _cardinal_pattern(table: dict[str, Any]) -> str:
+    """Any of them, and little more: the lookup decides."""
+    small = _one_of(
+        spelling for word, _ in _numbered(table["cardinals"], 0) for spelling in spellings(word)
+    )
+    ones = _one_of(
+        spelling
+        for word, _ in _numbered(table.get("joined_ones", table["cardinals"][1:10]), 1)
+        for spelling in spellings(word)
+    )
+    tens = _one_of(spelling for word in table["tens"] for spelling in spellings(word))
+    joined = "|".join(
+        join.replace(" ", _GAP).format(ten=f"(?:{tens})", one=f"(?:{ones})")
+        for join in table["join"]
+    )
+    return f"(?:{joined}|{tens}|{small})"
+
+
+def _years(rows: list[dict[str, Any]], cardinals: Mapping[str, int]) -> dict[str, int]:
+    """Spoken years: a beginning ("two thousand"), and what may follow it from `low` to `high`."""
+    found: dict[str, int] = {}
+    for row in rows:
+        if row.get("alone", False):
+            found |= _lookup([(row["say"], row["value"])])
+        for join in row["join"]:
+            found |= {
+                key(join.format(start=start, rest=word)): row["value"] + value
+                for start in spellings(row["say"])
+                for word, value in cardinals.items()
+                if row["low"] <= value <= row["high"]
+            }
+    return found
+
+
+def _year_pattern(rows: list[dict[str, Any]], cardinal: str) -> str:
+    """Any of them, and little more: the lookup decides."""
+    starts = f"(?:{_one_of(spelling for row in rows for spelling in spellings(row['say']))})"
+    joins = sorted({join for row in rows for join in row["join"]})
+    joined = [join.replace(" ", _GAP).format(start=starts, rest=cardinal) for join in joins]
+    alone = [_one_of(spellings(row["say"])) for row in rows if row.get("alone", False)]
+    return "|".join([*joined, *alone])
+
+
+def _days(table: dict[str, Any]) -> dict[str, int]:
+    ends = table.get("day_endings", [""])
+    return _lookup(
+        (word + end, value) for word, value in _numbered(table["days"], 1) for end in ends
+    )
+
+
+def _compiled(template: str, slots: Mapping[str, str]) -> Any:
+    spaced = pattern(template).replace(" ", _SPACE)
+    filled = _SLOT.sub(lambda found: slots[found[1]], spaced)
+    end = "" if template.endswith((r"\.", r"\.?", " ")) else r"\b"
+    start = "" if template.startswith(" ") else r"\b"
+    options = re2.Options()
+    options.max_mem = _PATTERN_BYTES
+    return re2.compile(f"{start}(?:{filled}){end}", options)
+
+
+def _expanded(template: str, macros: Mapping[str, list[str]]) -> Iterator[str]:
+    for name, choices in macros.items():
+        slot = f"{{{name}}}"
+        if slot in template:
+            for choice in choices:
+                yield from _expanded(template.replace(slot, choice, 1), macros)
+            return
+    yield template
+
+
+def _plain(patterns: list[str]) -> Any:
+    return re2.compile(r"\b(?:" + "|".join(map(pattern, patterns)) + r")\b")
+
+
+def _optional(context: Mapping[str, Any], name: str) -> Any:
+    return re2.compile(pattern(context[name])) if name in context else None
+
+
+def _accented(context: Mapping[str, Any]) -> Any:
+    """Where an accent alone tells the past; for lower case text that has kept its accents."""
+    return re2.compile(context["past_accented"]) if "past_accented" in context else None
+
+
+def _words(language: str) -> Words:
+    table = data.load(language, "dates")
+    numbers, context = table["numbers"], table["context"]
+    cardinals = _cardinals(numbers)
+    count = cardinals | _lookup(
+        (word, value) for word, value in _numbered(numbers.get("counts", []), 1)
+    )
+    weekday = _lookup(_numbered(table["weekdays"], 0))
+    month = _lookup(_numbered(table["months"], 1))
+    short = _lookup(_numbered(table["short_months"], 1))
+    day = _days(numbers)
+    year = _years(table["years"], cardinals)
+    unit = {
+        spelling: Unit(row.get("days", 0), row.get("months", 0))
+        for row in table["units"]
+        for word in row["say"]
+        for spelling in spellings(word)
+    }
+    cardinal = _cardinal_pattern(numbers)
+    counts = _one_of(_lookup((word, 0) for word, _ in _numbered(numbers.get("counts", []), 1)))
+    safe = [name for name in month if name not in table.get("verbs", [])]
+    slots = {
+        "weekday": f"(?P<weekday>{_one_of(weekday)})",
+        "month": f"(?P<month>{_one_of(month)})",
+        "short_month": f"(?P<month>{_one_of(month | short)})",
+        "safe_month": f"(?P<month>{_one_of(safe)})",
+        "day": f"(?P<day>{_one_of(day)}|{numbers['day_digits']})",
+        "spoken_day": f"(?P<day>{_one_of(day)})",
+        "cardinal_day": f"(?P<day>{cardinal})",
+        "nth": f"(?P<nth>{_one_of(word for word, value in day.items() if value <= 5)})",
+        "month_number": f"(?P<number>{_one_of(w for w, v in day.items() if v <= 12)})",
+        "count": f"(?P<count>{cardinal}{'|' + counts if counts else ''}|[0-9]{{1,3}})",
+        "unit": f"(?P<unit>{_one_of(unit)})",
+        "year": f"(?P<year>{_year_pattern(table['years'], cardinal)}|(?:19|20)[0-9]{{2}})",
+        "d": r"(?P<d>[0-9]{1,2})",
+        "m": r"(?P<m>[0-9]{1,2})",
+        "y": r"(?P<year>(?:19|20)[0-9]{2})",
+        "part": f"(?:{_SPACE}(?:{pattern(table['parts']).replace(' ', _SPACE)}))?",
+    }
+    macros = table.get("macros", {})
+    forms = tuple(
+        Form(
+            means=row["means"],
+            pattern=_compiled(template, slots),
+            n=row.get("n", 0),
+            which=row.get("which", "bare"),
+            on=tuple(row["on"]) if "on" in row else None,
+            needs_end=row.get("needs_end", False),
+        )
+        for row in table["form"]
+        for said in row["say"]
+        for template in _expanded(said, macros)
+    )
+    shifts = tuple(
+        Shift(
+            pattern=_compiled(said, slots),
+            sign=row["sign"],
+            before=row["beside"] == "before",
+            n=row.get("n"),
+        )
+        for row in table["shift"]
+        for said in row["say"]
+    )
+    return Words(
+        language=language,
+        weekday=weekday,
+        month=month | short,
+        day=day | {word: value for word, value in cardinals.items() if word not in day},
+        count=count,
+        year=year,
+        unit=unit,
+        forms=forms,
+        shifts=shifts,
+        goes_on=frozenset(map(fold, context["goes_on"])),
+        measures=frozenset(s for word in context["measures"] for s in spellings(word)),
+        yearly=_plain(context["yearly"]),
+        once=_plain(context["once"]),
+        habit=_plain(context["habit"]),
+        purpose=re2.compile(r"\b(?:" + "|".join(map(pattern, context["purpose"])) + r")[ \t]+$"),
+        lasting=_plain(context["lasting"]),
+        plan=_plain(context["plan"]),
+        clause=_plain(context["clause"]),
+        present=_plain(context["present"]),
+        light=frozenset(s for word in context["light"] for s in spellings(word)),
+        past=_plain(context["past"]),
+        simple_past=_optional(context, "simple_past"),
+        participle=_optional(context, "participle"),
+        past_accented=_accented(context),
+        auxiliary=frozenset(s for word in context["auxiliary"] for s in spellings(word)),
+        not_past=frozenset(s for word in context.get("not_past", []) for s in spellings(word)),
+    )
+
+
+@lru_cache(maxsize=1)
+def languages() -> tuple[Words, ...]:
+    """All of them, always: a call mixes languages."""
+    return tuple(
+        _words(language) for language in data.LANGUAGES_HERE if data.has(language, "dates")
+    )
