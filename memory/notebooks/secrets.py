@@ -25,6 +25,7 @@ _JOINT_WORDS = 7
 _VALUE_WORDS = 14
 _HINT_WORDS = 6
 _UNJOINED_DIGITS = 4
+_ACCOUNT_DIGITS = 6
 _UNJOINED_TOKEN_CHARS = 5
 
 _NO_LANGUAGE = "."
@@ -199,13 +200,15 @@ def _luhn(number: str) -> bool:
 
 def _spoken_iban(heard: str, run: digits.Run) -> Iterator[Secret]:
     """Two letters, then only digits, as a German or Spanish account is read out."""
-    before = heard[max(0, run.start - 6) : run.start].split()
-    country = "".join(before[-2:]) if before and len(before[-1]) == 1 else "".join(before[-1:])
-    chars = _IBAN_CHARS.get(country)
-    if chars is None or len(run.text) < chars - 2:
+    start, country = max(0, run.start - 4), ""
+    while start < run.start and not (country := _country(heard, start)):
+        start += 1
+    if start + len(country) != run.start:
         return
-    if _checks(country + run.text[: chars - 2]):
-        yield Secret("an IBAN", run.start, run.ends[chars - 3])
+    country = country.replace(" ", "")
+    digits_left = _IBAN_CHARS.get(country, 0) - 2
+    if 0 < digits_left <= len(run.text) and _checks(country + run.text[:digits_left]):
+        yield Secret("an IBAN", start, run.ends[digits_left - 1])
 
 
 def _written_ibans(heard: str) -> Iterator[Secret]:
@@ -279,7 +282,7 @@ def _of_kind(
     heard: str, speech: _Speech, kind: _Kind, no_names: list[tuple[int, int]]
 ) -> Iterator[Secret]:
     spans = [match.span() for match in kind.names.finditer(heard)]
-    spans = [span for span in spans if not _crossed(*span, no_names)]
+    spans = [span for span in spans if not _crossed(span, no_names)]
     if not spans:
         return
     for _, end in spans:
@@ -295,8 +298,9 @@ def _of_kind(
         yield from _value_inside(heard, start, end, speech, kind)
 
 
-def _crossed(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+def _crossed(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
     """Whether one of the spans, which are in order and apart, overlaps this one."""
+    start, end = span
     following = bisect_right(spans, (start, end))
     return any(
         first < end and start < last for first, last in spans[max(0, following - 1) : following + 1]
@@ -345,10 +349,10 @@ def _value(heard: str, at: int, speech: _Speech, kind: _Kind, *, joined: bool) -
     if kind.value == "digits":
         if kind.joined and not joined:
             return
-        run = digits.run_at(heard, _past_letters(heard, at))
+        country = _country(heard, at) if joined and kind.least >= _ACCOUNT_DIGITS else ""
+        run = digits.run_at(heard, at + len(country))
         least = kind.least if joined else max(kind.least, _UNJOINED_DIGITS)
         if run is not None and len(run.text) >= least:
-            country = heard[at : run.start].replace(" ", "") in _IBAN_CHARS
             yield Secret(kind.kind, at if country else run.start, run.end)
         elif (
             joined
@@ -365,13 +369,14 @@ def _value(heard: str, at: int, speech: _Speech, kind: _Kind, *, joined: bool) -
         yield Secret(kind.kind, at, _value_end(heard, at, speech, kind))
 
 
-def _past_letters(heard: str, at: int) -> int:
-    """Past the two letters of an account's country."""
+def _country(heard: str, at: int) -> str:
+    """The two letters that an IBAN begins with, as they stand there; empty where none do."""
     letters = _LETTERS.match(heard[at : at + 8])
-    return at + len(letters[1] or letters[2] or "")
+    found: str = letters[1] if letters else ""
+    return found if found.replace(" ", "") in _IBAN_CHARS else ""
 
 
-_LETTERS = _compiled(r"([a-z] ?[a-z] ?)[0-9]|([a-z] [a-z] )|")
+_LETTERS = _compiled(r"([a-z] ?[a-z] ?)(?:[0-9]|\b)")
 
 
 def _token(heard: str, at: int) -> str:
