@@ -271,7 +271,7 @@ class CommandLine:
                 )
             except TimeoutError:
                 raise ModelUnavailable(
-                    f"{program.title} did not answer within {question.timeout_s:.0f} seconds. "
+                    f"{program.title} did not answer within {question.timeout_s:g} seconds. "
                     "It is asked again later."
                 ) from None
             except OSError as fault:

@@ -119,7 +119,7 @@ class HttpEdge:
                         raise self._refusal(answer)
         except TimeoutError:
             raise ModelUnavailable(
-                f"{self._title} did not answer within {timeout_s:.0f} seconds. "
+                f"{self._title} did not answer within {timeout_s:g} seconds. "
                 "It is asked again later; look whether it is overloaded."
             ) from None
 

@@ -14,17 +14,15 @@ less is sent, in this order:
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from functools import cache
 from typing import Any, get_args
 
-from memory.languages import data
 from memory.languages.folding import fold
 from memory.llm.protocol import Question
+from memory.notebooks.answers import field, json_in, key_of, said_plainly, says_nothing
 from memory.notebooks.limits import (
     ENTRY_CHARS,
     NOTEBOOKS_CHARS,
@@ -44,9 +42,6 @@ NOTEBOOKS_TOKENS = 800
 SIZES = ((40, NOTEBOOKS_TOKENS), (20, NOTEBOOKS_TOKENS), (10, NOTEBOOKS_TOKENS), (0, NOTEBOOKS_TOKENS), (0, 600), (0, 400))  # fmt: skip
 """How many tokens a line of Jarvis' and the notebooks may have; the first pair with which the
 question fits is taken."""
-
-ANSWER_CHARS = 32_768
-"""Ten times what 800 tokens come to; a longer answer is not read."""
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _WORD = re.compile(r"\w+")
@@ -101,7 +96,7 @@ def question(
 
     `frame` is `prompts/review.md`: instructions, a line `---`, and the rest with its variables.
     """
-    instructions, rest = _parts(frame)
+    instructions, rest = parts_of(frame)
     instructions = fill(
         instructions,
         {
@@ -131,7 +126,8 @@ def question(
     return None
 
 
-def _parts(frame: str) -> tuple[str, str]:
+def parts_of(frame: str) -> tuple[str, str]:
+    """A prompt's instructions and the rest of it, which stand above and below a line `---`."""
     instructions, mark, rest = frame.partition("\n---\n")
     if not mark:
         raise ValueError("the prompt has no line --- between its instructions and the rest")
@@ -142,7 +138,7 @@ def last_said(sentences: Sequence[Marked]) -> list[Marked]:
     """The last eight different ones that could fit, in the order in which they were said."""
     latest: dict[str, Marked] = {}
     for each in sentences:
-        key = _said_plainly(each.quote)
+        key = said_plainly(each.quote)
         latest.pop(key, None)
         latest[key] = each
     fitting = [each for each in latest.values() if tokens(each.quote) < REVIEW_TOKENS_IN // 2]
@@ -210,27 +206,52 @@ def _words(text: str) -> set[str]:
     return {word for word in _WORD.findall(fold(text)) if len(word) >= 4}
 
 
-# The answer ---------------------------------------------------------------------------
+# The question to a small model ----------------------------------------------------------
+
+SMALL_TOKENS_OUT = 120
+_NOTE = {
+    "type": "object",
+    "properties": {
+        "op": {"const": "note"},
+        "notebook": {"type": "string", "enum": list(NOTEBOOKS)},
+        "text": {"type": "string", "maxLength": ENTRY_CHARS},
+    },
+    "required": ["op", "notebook", "text"],
+    "additionalProperties": False,
+}
+_NONE = {
+    "type": "object",
+    "properties": {"op": {"const": "none"}},
+    "required": ["op"],
+    "additionalProperties": False,
+}
+SMALL_SCHEMA: Mapping[str, Any] = {"anyOf": [_NONE, _NOTE]}
 
 
-@cache
-def _nothing() -> frozenset[str]:
-    """The ways to say that there is nothing, as folded words."""
-    return frozenset(
-        _said_plainly(phrase)
-        for language in ("", *data.LANGUAGES_HERE)
-        for phrase in data.load(language, "nothing")["phrases"]
+def small_questions(
+    sentences: Sequence[Marked], *, frame: str
+) -> tuple[tuple[Marked, Question], ...]:
+    """The same for a model of at most two billion parameters: one sentence at a time, and
+    only whether it is worth a note, and which. `frame` is `prompts/review_small.md`.
+
+    The instructions are the same each time, so a server reads them once.
+    """
+    instructions, rest = parts_of(frame)
+    return tuple(
+        (
+            each,
+            Question(
+                instructions=instructions,
+                text=fill(rest, {"sentence": _line(each.quote)}),
+                schema=SMALL_SCHEMA,
+                max_tokens=SMALL_TOKENS_OUT,
+            ),
+        )
+        for each in last_said(sentences)
     )
 
 
-def _said_plainly(text: str) -> str:
-    return " ".join(_WORD.findall(fold(text)))
-
-
-def says_nothing(text: str) -> bool:
-    """ "None", "Keine Änderungen.", "nada", "无": words for nothing are never a memory."""
-    plain = _said_plainly(text)
-    return not plain or plain in _nothing()
+# The answer ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +270,7 @@ class Read:
 
 
 _OPERATIONS: Mapping[str, Operation | None] = {
-    "add": "add", "create": "add", "insert": "add", "new": "add", "append": "add",
+    "add": "add", "note": "add", "create": "add", "insert": "add", "new": "add", "append": "add",
     "update": "update", "replace": "update", "change": "update", "edit": "update", "modify": "update",
     "remove": "remove", "delete": "remove", "forget": "remove",
     "none": None, "noop": None, "no-op": None, "nothing": None, "ignore": None, "skip": None, "keep": None,
@@ -263,11 +284,6 @@ _KEYS = {
 }
 _LISTS = ("changes", "proposals", "operations", "edits", "actions", "updates")
 _PROPOSED_AT_MOST = REVIEW_SENTENCES
-_STARTS_TRIED = 64
-_START = re.compile(r"[\[{]")
-_THOUGHT = "</think>"
-_FENCE = re.compile(r"```[a-z]*")
-_DECODER = json.JSONDecoder(strict=False)
 
 
 def proposals(text: str) -> Read:
@@ -276,26 +292,18 @@ def proposals(text: str) -> Read:
     Prose and fences around the JSON, a bare list, a single change, other keys and cases are
     read. An answer of more than eight changes is no answer, and one that is cut off neither.
     """
-    answer = text.rpartition(_THOUGHT)[2].strip()
-    if not answer:
-        return Read(fault="The answer is empty.")
-    if len(answer) > ANSWER_CHARS:
-        return Read(fault=f"The answer has {len(answer):,} characters; asked for were some lines.")
-    values, cut_off = _json_in(answer)
-    items = _changes(values)
+    found = json_in(text)
+    if found.fault or found.nothing:
+        return Read(fault=found.fault)
+    items = _changes(found.values)
     if items is None:
-        if cut_off:
-            return Read(fault="The answer is cut off: its JSON has no end.")
-        plain = _FENCE.sub("", answer)
-        if not values and _said_plainly(plain) and says_nothing(plain):
-            return Read()
         return Read(fault="The answer holds no changes: no JSON of the form that was asked for.")
     if len(items) > _PROPOSED_AT_MOST:
         return Read(
             fault=f"The answer proposes {len(items):,} changes; at most three were asked for."
         )
     read = [_proposal(item) for item in items]
-    found = [each for each in read if isinstance(each, Proposal)]
+    proposed = [each for each in read if isinstance(each, Proposal)]
     unclear = sum(each is _UNCLEAR for each in read)
     if unclear and unclear == len(read):
         return Read(
@@ -303,31 +311,10 @@ def proposals(text: str) -> Read:
             unclear=unclear,
         )
     return Read(
-        proposals=tuple(found[:REVIEW_CHANGES]),
-        left_out=max(0, len(found) - REVIEW_CHANGES),
+        proposals=tuple(proposed[:REVIEW_CHANGES]),
+        left_out=max(0, len(proposed) - REVIEW_CHANGES),
         unclear=unclear,
     )
-
-
-def _json_in(text: str) -> tuple[list[Any], bool]:
-    """The JSON objects and lists in a text, outermost only, and whether the last is cut off."""
-    values: list[Any] = []
-    at = 0
-    for _ in range(_STARTS_TRIED):
-        start = _START.search(text, at)
-        if start is None:
-            break
-        try:
-            value, at = _DECODER.raw_decode(text, start.start())
-        except json.JSONDecodeError as fault:
-            if fault.pos >= len(text) or fault.msg.startswith("Unterminated string"):
-                return values, True
-            at = start.end()
-        except (ValueError, RecursionError):  # a number of a thousand digits, a thousand brackets
-            at = start.end()
-        else:
-            values.append(value)
-    return values, False
 
 
 def _changes(values: Sequence[Any]) -> list[Any] | None:
@@ -356,7 +343,7 @@ def _list_in(value: Any) -> list[Any] | None:
         return None
     if not value:
         return []
-    keys = {_key(name): inner for name, inner in value.items()}
+    keys = {key_of(name): inner for name, inner in value.items()}
     for name in _LISTS:
         if name not in keys:
             continue
@@ -373,21 +360,55 @@ def _is_change(value: Any) -> bool:
     return isinstance(value, dict) and _field(value, "operation") is not None
 
 
-def _key(name: object) -> str:
-    return re.sub(r"[\s-]+", "_", str(name).strip().casefold())
-
-
 def _field(item: Mapping[str, Any], name: str) -> str | None:
-    """A field as text; None where it is missing, null or empty, or no text."""
-    keys = {_key(key): value for key, value in item.items()}
-    for key in _KEYS[name]:
-        value = keys.get(key)
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            continue
-        said = str(value).strip()
-        if said and said.casefold() != "null":
-            return said
+    return field(item, _KEYS[name])
+
+
+def small_proposal(
+    text: str, sentence: Marked, notebooks: Mapping[Notebook, tuple[str, ...]]
+) -> Read:
+    """What a small model's answer proposes: the quote is the sentence, and whether an entry
+    is completed by the note is decided here."""
+    found = json_in(text)
+    if found.fault or found.nothing:
+        return Read(fault=found.fault)
+    item = next((each for each in found.values if _is_change(each)), None)
+    if item is None:
+        return Read(fault="The answer holds no note: no JSON of the form that was asked for.")
+    change = _proposal({**item, "quote": sentence.quote})
+    if isinstance(change, _Unclear):
+        return Read(fault="The answer's note names no operation or no notebook.", unclear=1)
+    if change is None or change.text is None:
+        return Read()
+    entry = _completed(change.text, notebooks.get(change.notebook, ()))
+    return Read(
+        proposals=(
+            replace(change, operation="update" if entry is not None else "add", entry=entry),
+        )
+    )
+
+
+def _completed(text: str, entries: tuple[str, ...]) -> str | None:
+    """The entry all of whose words are in the text, which says more."""
+    words = set(said_plainly(text).split())
+    for entry in entries:
+        told = set(said_plainly(entry).split())
+        if told and told < words:
+            return entry
     return None
+
+
+def together(reads: Sequence[Read]) -> Read:
+    """The answers about single sentences as one. A fault is theirs only if each is faulty."""
+    faults = [each.fault for each in reads if each.fault]
+    if faults and len(faults) == len(reads):
+        return Read(fault=faults[0])
+    proposed = [proposal for each in reads for proposal in each.proposals]
+    return Read(
+        proposals=tuple(proposed[:REVIEW_CHANGES]),
+        left_out=max(0, len(proposed) - REVIEW_CHANGES),
+        unclear=len(faults) + sum(each.unclear for each in reads if not each.fault),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,8 +435,6 @@ def _proposal(item: Any) -> Proposal | _Unclear | None:
     notebook = _notebook(_field(item, "notebook"))
     if notebook is None or quote is None or (operation != "add" and entry is None):
         return _UNCLEAR
-    if not all(map(_is_utf8, filter(None, (entry, text, quote)))):
-        return _UNCLEAR
     return Proposal(
         operation=operation,
         notebook=notebook,
@@ -428,11 +447,3 @@ def _proposal(item: Any) -> Proposal | _Unclear | None:
 def _notebook(named: str | None) -> Notebook | None:
     name = (named or "").casefold().removesuffix(".md")
     return next((each for each in NOTEBOOKS if each.casefold() == f"{name}.md"), None)
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which JSON can spell
-        return False
-    return True
