@@ -282,38 +282,39 @@ def _without_writer(fd: int) -> bool:
 def stage(part: Path, page: Path, content: bytes) -> None:
     """Write and sync what is to become `page` under the name `part`, in the same folder.
 
-    As long as `part` is there, the page has not been replaced by it, or what it replaced
-    has not been looked at.
+    `part` is there whole or not at all, and stays until the page holds what it held.
     """
+    beginning = part.with_name(f"{part.name}.tmp")
     with writing(page):
         before = page.stat() if page.exists() else None
-        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        fd = os.open(beginning, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
         try:
-            if before is not None:
-                _dress_as(fd, before)
-            _write_synced(fd, content)
+            try:
+                if before is not None:
+                    _dress_as(fd, before)
+                _write_synced(fd, content)
+            finally:
+                os.close(fd)
+            beginning.replace(part)
         except OSError:
-            part.unlink(missing_ok=True)
+            beginning.unlink(missing_ok=True)
             raise
-        finally:
-            os.close(fd)
 
 
 def commit(part: Path, page: Path, *, expected: bytes | None) -> bool:
-    """Put the staged `part` in the place of `page`, if that still holds `expected`.
+    """Put the staged `part` in the place of `page` (None: of no file).
 
-    False, and the page is what somebody else has saved meanwhile, when it doesn't. `part`
-    is gone afterwards. Where the system can exchange two names in one step (Linux, most
-    disks) there is no instant in which another program's save is overwritten.
+    False when the page isn't `expected` any more: it stays what somebody else has saved,
+    and `part` stays as well. Where the system can exchange two names in one step (Linux,
+    most disks) there is no instant in which another program's save is overwritten.
     """
     with writing(page):
-        if expected is None:
-            done = _create(part, page)
-        elif (page.read_bytes() if page.exists() else None) != expected:
-            part.unlink()
+        try:
+            done = _create(part, page) if expected is None else _change(part, page, expected)
+        except FileNotFoundError:  # deleted in this instant
+            if not part.exists():
+                raise
             return False
-        else:
-            done = _exchange_checked(part, page, expected)
         _sync_folder(page.parent)
     return done
 
@@ -322,11 +323,9 @@ def _create(part: Path, page: Path) -> bool:
     try:
         page.hardlink_to(part)
     except FileExistsError:
-        part.unlink()
         return False
     except OSError:  # a disk without links
         if page.exists():
-            part.unlink()
             return False
         part.replace(page)
         return True
@@ -334,14 +333,11 @@ def _create(part: Path, page: Path) -> bool:
     return True
 
 
-def _exchange_checked(part: Path, page: Path, expected: bytes) -> bool:
-    ours = part.read_bytes()
-    try:
-        is_exchanged = _exchange(part, page)
-    except FileNotFoundError:  # deleted in this instant
-        part.unlink()
+def _change(part: Path, page: Path, expected: bytes) -> bool:
+    if page.read_bytes() != expected:
         return False
-    if not is_exchanged:
+    ours = part.read_bytes()
+    if not _exchange(part, page):
         part.replace(page)
         return True
     if read_settled(part) == expected:
@@ -354,17 +350,31 @@ def _exchange_checked(part: Path, page: Path, expected: bytes) -> bool:
 def give_back(part: Path, page: Path, ours: bytes) -> None:
     """`part` is a save of somebody's that `ours` took the place of: make it the page again.
 
-    If the page was saved once more since, the later save stays.
+    If the page was saved once more since, the later save stays. `part` is ours again.
     """
     with writing(page):
-        if not page.exists():
-            part.replace(page)
-            return
-        _exchange(part, page)
-        if read_settled(part) != ours:
+        try:
             _exchange(part, page)
-        part.unlink()
+        except FileNotFoundError:  # an editor that deletes and creates
+            part.replace(page)
+        else:
+            if read_settled(part) == ours:
+                return
+            _exchange(part, page)
+    stage(part, page, ours)
+
+
+def set_aside(part: Path, page: Path) -> Path:
+    """Make `part` a file of its own beside the page, for the user to see."""
+    with writing(page):
+        shown = page.with_name(f"{page.stem} (saved meanwhile){page.suffix}")
+        number = 1
+        while shown.exists():
+            number += 1
+            shown = page.with_name(f"{page.stem} (saved meanwhile {number}){page.suffix}")
+        part.rename(shown)
         _sync_folder(page.parent)
+    return shown
 
 
 def _exchange(one: Path, other: Path) -> bool:

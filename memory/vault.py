@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from dataclasses import dataclass, replace
@@ -20,6 +21,15 @@ _FILE_BYTES = 256 * 1024
 
 # A file that was written this recently may change again without another time or size.
 _FRESH_NS = 50_000_000
+
+# Dropbox, Nextcloud, Google Drive and we ourselves: "USER (…).md"; Syncthing:
+# "USER.sync-conflict-….md"; iCloud: "USER 2.md"; OneDrive: "USER-DESKTOP-1A2B.md"; git and
+# ownCloud: "USER_conflict-….md", "USER.md.orig".
+_CONFLICT_COPY = re.compile(
+    r"(?P<stem>USER|MEMORY|persona|changes)"
+    r"(?:(?: ?\([^()]*\)|[._-](?i:sync-)?(?i:conflict)[^/]*| \d+|-[A-Z][A-Z0-9-]*)(?P<suffix>\.md|\.jsonl)"
+    r"|(?P<orig>\.md|\.jsonl)\.(?:orig|rej|bak~?))"
+)
 
 _Stamp = tuple[int, int, int, int]
 
@@ -68,6 +78,23 @@ class Vault:
         with store.locked(self.folder / ".lock"):
             for name, beginning in BEGINNINGS.items():
                 store.replace(self.folder / name, beginning.encode(), expected=None)
+
+    def conflict_copies(self) -> tuple[str, ...]:
+        """A sentence for each copy that a sync program made of a notebook or of the log.
+
+        Nobody reads or writes them; what stands only there is not known.
+        """
+        try:
+            names = sorted(os.listdir(self.folder))  # noqa: PTH208 - names are all that is wanted
+        except OSError:
+            return ()
+        return tuple(
+            f"{self.folder / name} is a second copy of {found['stem']}{found['suffix'] or found['orig']}, made by a "
+            "program that keeps folders in step. Jarvis doesn't read it: move what you want to "
+            "keep over, then delete it."
+            for name in names
+            if (found := _CONFLICT_COPY.fullmatch(name))
+        )
 
     def page(self, name: str) -> Page:
         """The page as it is on disk now. A file that isn't there is an empty page."""

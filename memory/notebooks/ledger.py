@@ -19,7 +19,7 @@ import contextlib
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -28,11 +28,12 @@ from pathlib import Path
 from memory import store
 from memory.errors import AmbiguousEntry, NoSuchChange, NotebookUnwritable, StateUnwritable
 from memory.journal import page as journal
-from memory.languages.folding import fold
 from memory.notebooks import changelog, edit
 from memory.notebooks.changelog import Logged
 from memory.notebooks.limits import ENTRY_CHARS, NOTEBOOKS_CHARS
+from memory.notebooks.named import named
 from memory.notebooks.page import Entry, Page
+from memory.notebooks.tidy import ours, says_as_much
 from memory.notebooks.waiting import Waiting, WaitingRoom
 from memory.records import NOTEBOOKS, Accepted, Change, Notebook, Removed, Source
 from memory.vault import Vault
@@ -69,6 +70,14 @@ class _Planned:
     new: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """A logged change, and whether it stands on its page: an edit in that moment wins."""
+
+    change: Change
+    in_effect: bool
+
+
 _Pages = dict[Notebook, Page]
 _Bytes = dict[Notebook, bytes | None]
 
@@ -87,6 +96,7 @@ class Ledger:
         self._waiting = WaitingRoom(state)
         self._limit_chars = limit_chars
         self._read: tuple[bytes, tuple[Logged, ...]] = (b"", ())
+        self._pages: dict[Notebook, tuple[bytes | None, Page]] = {}
 
     # Looking ---------------------------------------------------------------------------
 
@@ -125,7 +135,7 @@ class Ledger:
         for texts in (now, logged):
             led = {
                 change: None
-                for each in _matching(text, texts)
+                for each in named(text, texts)
                 for change in changelog.history(changes, each)
             }
             if led:
@@ -216,9 +226,22 @@ class Ledger:
                     "or taken out since, and the later edit counts. Nothing was changed."
                 )
             planned = _Planned(item=0, notebook=change.notebook, old=change.new, new=change.old)
-            whole = replace(change, at=at, source="undo", reverses=change.id)
-            [undone] = self._put([planned], contents, pages, like=whole)
-            return undone
+            like = Change(
+                id="",
+                at=at,
+                source="undo",
+                notebook=change.notebook,
+                old=None,
+                new=None,
+                reverses=change.id,
+            )
+            [undone] = self._put([planned], contents, pages, like=like)
+            if not undone.in_effect:
+                raise NoSuchChange(
+                    f"{change.notebook} was edited in this very moment, and that edit counts. "
+                    "Look at it, then undo again if you still want to."
+                )
+            return undone.change
 
     def forget(self, text: str, *, at: datetime) -> tuple[Change, ...]:
         """Take out the entry that `text` names, also where it waits for room.
@@ -231,7 +254,7 @@ class Ledger:
             waits = [each for each in self._waiting.waiting() if each.accepted.text]
             texts = [entry.text for page in pages.values() for entry in page.entries]
             texts += [each.accepted.text for each in waits if each.accepted.text]
-            matching = _matching(text, texts)
+            matching = named(text, texts)
             if not matching:
                 raise NoSuchChange(
                     f"Nothing in the notebooks is like “{text}”. Say it in the entry's own words."
@@ -254,9 +277,9 @@ class Ledger:
                     )
                 ]
             like = Change(id="", at=at, source="forget", notebook="USER.md", old=None, new=None)
-            changes = self._put(gone, contents, pages, like=like)
+            done = self._put(gone, contents, pages, like=like)
             self._waiting.done([each.id for each in dropped], at, "dropped")
-            return changes
+            return tuple(each.change for each in done)
 
     def place_waiting(self, at: datetime) -> tuple[Change, ...]:
         """Write what waited for room and fits now, oldest first."""
@@ -330,13 +353,16 @@ class Ledger:
         }
         contents = self._contents()
         pages = {name: self._editable(name, contents[name]) for name in NOTEBOOKS}
-        gone = changelog.removed(each.change for each in logged)
+        changes = [each.change for each in logged]
+        gone = changelog.removed(changes)
+        texts = {name: tuple(e.text for e in page.entries) for name, page in pages.items()}
+        own = {(each.notebook, each.text) for each in ours(changes, texts)}
         after = dict(pages)
         planned: list[_Planned] = []
         for item, each in enumerate(accepted):
             if item in results:
                 continue
-            plan = self._plan(item, each, after, gone, said_at.get(each.turn_index, at))
+            plan = self._plan(item, each, after, gone, own, said_at.get(each.turn_index, at))
             if isinstance(plan, NotWritten):
                 results[item] = plan
             else:
@@ -367,7 +393,16 @@ class Ledger:
             said_at=said_at,
             key=key,
         )
-        results |= {plan.item: change for plan, change in zip(planned, done, strict=True)}
+        for plan, put in zip(planned, done, strict=True):
+            results[plan.item] = (
+                put.change
+                if put.in_effect
+                else NotWritten(
+                    accepted=accepted[plan.item],
+                    rule="L1.4",
+                    reason=f"“{plan.old or plan.new}” was edited in this very moment, and that counts.",
+                )
+            )
         for item, result in results.items():
             if keep and isinstance(result, NotWritten) and result.waits:
                 self._keep(accepted[item], result, source, at, conversation, said_at)
@@ -394,6 +429,7 @@ class Ledger:
         accepted: Accepted,
         pages: _Pages,
         gone: Mapping[str, Removed],
+        own: Collection[tuple[Notebook, str]],
         said_at: datetime,
     ) -> _Planned | NotWritten:
         def refused(rule: str, reason: str, *, waits: bool = False) -> NotWritten:
@@ -421,10 +457,22 @@ class Ledger:
         taken_out = gone.get(changelog.removed_key(text))
         if taken_out and said_at < taken_out.at:
             return refused("L1.4", f"You took out “{taken_out.text}” after it was said.")
-        if _is_there(text, pages, apart_from=entry):
+        there = _saying(text, pages, apart_from=entry)
+        if there is not None:
             if entry is None or entry.holds_more:
-                return refused("L6.1", f"“{text}” is there already.")
+                return refused("L6.1", f"“{there}” says that already.")
             return _Planned(item=item, notebook=accepted.notebook, old=old, new=None)
+        if entry is None:  # an entry of ours that the new one contains makes way for it
+            old = next(
+                (
+                    each.text
+                    for each in page.entries
+                    if (accepted.notebook, each.text) in own
+                    and not each.holds_more
+                    and says_as_much(text, each.text)
+                ),
+                None,
+            )
         if len(text) > ENTRY_CHARS:
             return refused(
                 "L3.3",
@@ -453,7 +501,7 @@ class Ledger:
         accepted: Sequence[Accepted] = (),
         said_at: Mapping[int, datetime] | None = None,
         key: str | None = None,
-    ) -> tuple[Change, ...]:
+    ) -> tuple[_Put, ...]:
         """Log the changes, then put them on their pages."""
         if not planned:
             return ()
@@ -487,27 +535,41 @@ class Ledger:
                 with contextlib.suppress(StateUnwritable):
                     store.remove(part)
             raise
+        crossed: set[Notebook] = set()
         for name, part in staged.items():
             if not store.commit(part, self._target(name), expected=contents[name]):
-                self._apply(name, logged)
-        return tuple(each.change for each in logged)
+                after[name] = self._apply(name, logged, part)
+                crossed.add(name)
+        return tuple(
+            _Put(
+                each.change,
+                each.change.notebook not in crossed
+                or _is_in_effect(after[each.change.notebook], each.change),
+            )
+            for each in logged
+        )
 
-    def _apply(self, name: Notebook, logged: Sequence[Logged]) -> None:
+    def _apply(self, name: Notebook, logged: Sequence[Logged], part: Path) -> Page:
         """Put logged changes on a page that somebody has saved meanwhile.
 
-        An entry that is edited or gone stays so; the next look finds and logs that edit.
+        `part` is what was staged for it; it goes when the changes are on the page. An entry
+        that was edited or is gone stays so, and the next look finds and logs that edit.
         """
         for _ in range(_ATTEMPTS):
-            content = store.read_settled(self._target(name), awaited=True)
+            content = self._content(name, awaited=True)
             page = after = self._editable(name, content)
             for each in logged:
                 if each.change.notebook == name:
                     after = _applied_if_it_can(after, each.change)
             if after == page:
-                return
-            part = self._stage(name, logged[0].batch, content, after)
+                store.remove(part)
+                return page
+            staged = self._stage(name, logged[0].batch, content, after)
+            if staged != part:
+                store.remove(part)
+                part = staged
             if store.commit(part, self._target(name), expected=content):
-                return
+                return after
         raise StateUnwritable(
             f"{self._target(name)} is being changed by another program all the time. Close it; "
             "what was to be written is in the log and is applied then."
@@ -539,22 +601,26 @@ class Ledger:
 
     def _finish(self, name: Notebook) -> None:
         """Finish what a crash left of a write."""
+        target = self._target(name)
         for part, batch, before, after in self._staged(name):
-            target = self._target(name)
-            content = store.read_settled(part) or b""
             logged = [each for each in self._logged() if each.batch == batch]
-            if _digest(content) == after and target.exists() and part.samefile(target):
-                store.remove(part)  # applied, under two names
-            elif _digest(content) == after and logged:
-                log.warning("a write that a crash interrupted is finished: %s", batch)
-                self._apply(name, logged)
-                store.remove(part)
-            elif _digest(content) in (before, after) or not logged:
-                store.remove(part)  # not logged; or what the new page took the place of
-            else:
-                log.warning("a save that crossed a write is brought back: %s", batch)
-                store.give_back(part, target, store.read_settled(target) or b"")
-                self._apply(name, logged)
+            if target.exists() and part.samefile(target):
+                store.remove(part)  # the page under its second name
+                continue
+            content = store.read_settled(part) or b""
+            if not logged or _digest(content) == before:
+                store.remove(part)  # never logged; or what the new page took the place of
+                continue
+            if _digest(content) != after:  # a save that the new page took the place of
+                now = store.read_settled(target)
+                if now is None or _digest(now) != after:
+                    shown = store.set_aside(part, target)
+                    log.warning("a save that crossed an interrupted write is now %s", shown.name)
+                    continue
+                store.give_back(part, target, now)
+            log.warning("a write that was interrupted is finished: %s", batch)
+            with contextlib.suppress(NotebookUnwritable):  # it stays until it can be
+                self._apply(name, logged, part)
 
     # Pages -----------------------------------------------------------------------------
 
@@ -578,18 +644,28 @@ class Ledger:
         with store.writing(target):
             return store.read_settled(target, awaited=awaited)
 
-    def _editable(self, name: Notebook, content: bytes | None) -> Page:
-        """The page; raises NotebookUnwritable for one that can't be changed."""
-        path = self._target(name)
+    def _page(self, name: Notebook, content: bytes | None) -> Page:
+        """The page that these bytes are; raises NotebookUnwritable for one that is none."""
+        before = self._pages.get(name)
+        if before is not None and before[0] == content:
+            return before[1]
         if content is not None and len(content) > _FILE_BYTES:
             raise NotebookUnwritable(
-                f"{path} is too large to be a notebook ({len(content) // 1024} KiB). Shorten it."
+                f"{self._target(name)} is too large for a notebook ({len(content) // 1024} KiB), "
+                "so nothing was changed in it. Shorten it."
             )
+        page = edit.editable(name, content)
+        self._pages[name] = content, page
+        return page
+
+    def _editable(self, name: Notebook, content: bytes | None) -> Page:
+        """The page; raises NotebookUnwritable also where the file is read-only."""
+        path = self._target(name)
         if content is not None and path.exists() and not path.stat().st_mode & 0o222:
             raise NotebookUnwritable(
                 f"{path} is read-only, so nothing was changed in it. Allow writing, then try again."
             )
-        return edit.editable(name, content)
+        return self._page(name, content)
 
     # The user's own edits --------------------------------------------------------------
 
@@ -598,8 +674,7 @@ class Ledger:
         found: dict[Notebook, Sequence[str]] = {}
         for name in NOTEBOOKS:
             try:
-                content = self._content(name, awaited=bool(known[name]))
-                page = edit.editable(name, content)
+                page = self._page(name, self._content(name, awaited=bool(known[name])))
             except (NotebookUnwritable, StateUnwritable):
                 continue  # nobody knows what the user wrote there
             texts = [entry.text for entry in page.entries]
@@ -652,26 +727,23 @@ def _applied_if_it_can(page: Page, change: Change) -> Page:
     return _applied(page, change)
 
 
-def _is_there(text: str, pages: _Pages, *, apart_from: Entry | None) -> bool:
+def _is_in_effect(page: Page, change: Change) -> bool:
+    if change.new is not None:
+        return edit.find(page, change.new) is not None
+    assert change.old is not None
+    return edit.find(page, change.old) is None
+
+
+def _saying(text: str, pages: _Pages, *, apart_from: Entry | None) -> str | None:
+    """The entry that says as much as `text` does."""
     key = changelog.removed_key(text)
-    return any(
-        changelog.removed_key(entry.text) == key
-        for page in pages.values()
-        for entry in page.entries
-        if entry != apart_from
+    return next(
+        (
+            entry.text
+            for page in pages.values()
+            for entry in page.entries
+            if entry is not apart_from
+            and (changelog.removed_key(entry.text) == key or says_as_much(entry.text, text))
+        ),
+        None,
     )
-
-
-_WORD = re.compile(r"\w+")
-
-
-def _matching(text: str, entries: Sequence[str]) -> list[str]:
-    """The entries that `text` names: the same text, or all of its words."""
-    key = changelog.removed_key(text)
-    exact = [each for each in entries if changelog.removed_key(each) == key]
-    if exact:
-        return list(dict.fromkeys(exact))
-    words = set(_WORD.findall(fold(text)))
-    if not words:
-        return []
-    return list(dict.fromkeys(each for each in entries if words <= set(_WORD.findall(fold(each)))))
