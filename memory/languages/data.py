@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -18,7 +18,7 @@ def has(language: str, name: str) -> bool:
     return _HERE.joinpath(language, f"{name}.toml").is_file()
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(language: str, name: str) -> dict[str, Any]:
     """Read once; callers share the result and leave it as it is.
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import re2
@@ -19,7 +20,7 @@ import sentencex
 from memory.languages import data, patterns
 from memory.languages.folding import folded
 
-_GLUE_REACH_CHARS = 48
+_REACH_CHARS = 48
 _SHORTEST_CUT_CHARS = 10
 _BOUNDARY_LANGUAGES = ("de", "en", "es")
 _WHOLE_WORD = re.compile(r"[^\W\d_]{3,}[.!?…]+[\"'»”)]*\s*$")
@@ -61,7 +62,7 @@ def _cues() -> tuple[_Cues, ...]:
                     rf"(?:{request}|{written.alternation('question')})\b"
                 ),
                 whole=re2.compile(rf"\b(?:{written.alternation('whole')})\b"),
-                glue=re2.compile(rf"(?:^|\W)(?:{written.alternation('glue')})[\s,]*$"),
+                glue=re2.compile(rf"(?:^|\W)(?:{written.alternation('glue')})[\s,:'\"]*$"),
             )
         )
         written.finish()
@@ -97,17 +98,20 @@ def _ends(language: str, line: str) -> set[int]:
 
 
 def _ends_before_lower_case(line: str, start: int, end: int) -> bool:
-    return end < len(line) and line[end].islower() and _WHOLE_WORD.search(line[start:end]) is not None
+    return (
+        end < len(line)
+        and line[end].islower()
+        and _WHOLE_WORD.search(line[max(start, end - _REACH_CHARS) : end]) is not None
+    )
 
 
 def _by_cues(text: str, start: int, end: int) -> Iterator[Sentence]:
     piece = folded(text[start:end])
-    cuts = [0, *_cuts(piece.text), len(piece.text)]
-    for first, last in zip(cuts, cuts[1:], strict=False):
-        begin, stop = piece.raw_span(first, last)
-        stripped = text[start + begin : start + stop].strip()
+    cuts = [start, *(start + piece.at[cut] for cut in _cuts(piece.text)), end]
+    for first, last in pairwise(cuts):
+        stripped = text[first:last].strip()
         if stripped:
-            at = text.index(stripped, start + begin)
+            at = text.index(stripped, first)
             yield Sentence(at, at + len(stripped), stripped)
 
 
@@ -132,6 +136,6 @@ def _cuts(clause: str) -> list[int]:
 def _free(cues: _Cues, cue: Any, clause: str) -> Iterator[int]:
     for match in cue.finditer(clause):
         at = match.start()
-        before = clause[max(0, at - _GLUE_REACH_CHARS) : at]
+        before = clause[max(0, at - _REACH_CHARS) : at]
         if at and not cues.glue.search(before):
             yield at

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 import re2
 
@@ -19,8 +19,8 @@ from memory.languages.patterns import Written
 from memory.languages.sentences import sentences
 from memory.records import Candidate, CandidateKind
 
+ORDER: tuple[CandidateKind, ...] = ("correction", "self", "people", "preference", "plan")
 VETOES = ("requests", "questions", "small_talk", "quoted", "conditions")
-LONGEST_SENTENCE_CHARS = 1000
 
 _MEMORY_BYTES = 256 * 1024 * 1024
 
@@ -63,7 +63,9 @@ class Patterns:
             self._set.Compile()
 
     def met(self, text: str) -> frozenset[int]:
-        return frozenset(self._set.Match(text) or ()) if self._numbers else frozenset()
+        if not self._numbers:  # an empty set can't be compiled
+            return frozenset()
+        return frozenset(cast("list[int] | None", self._set.Match(text)) or ())
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -88,8 +90,7 @@ def rules() -> Rules:
             found.extend(_read(language, spoken, before))
     spoken.compile()
     before.compile()
-    order = get_args(CandidateKind)
-    found.sort(key=lambda rule: order.index(rule.kind))
+    found.sort(key=lambda rule: ORDER.index(rule.kind))
     return Rules(tuple(found), spoken, before)
 
 
@@ -126,7 +127,7 @@ def marked(
     before: frozenset[int] | None = None
     found = []
     for sentence in sentences(text, language):
-        met = rules().spoken.met(fold(sentence.text[:LONGEST_SENTENCE_CHARS]))
+        met = rules().spoken.met(fold(sentence.text))
         if not met:
             continue
         if before is None and previous is not None:
@@ -139,7 +140,7 @@ def marked(
 
 def meeting(sentence: str, *, previous: str | None = None) -> tuple[str, ...]:
     """The names of all rules that mark `sentence`, which is taken as one sentence."""
-    met = rules().spoken.met(fold(sentence[:LONGEST_SENTENCE_CHARS]))
+    met = rules().spoken.met(fold(sentence))
     before = None if previous is None else rules().before.met(fold(previous))
     return tuple(rule.name for rule in rules().rules if _marks(rule, met, before))
 
