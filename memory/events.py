@@ -97,7 +97,7 @@ _FIELDS: Mapping[Kind, frozenset[str]] = {
     ),
     "tidied": frozenset({"duplicates", "outdated", "placed"}),
 }  # fmt: skip
-_NAME_CHARS = 100
+NAME_CHARS = 100
 _REFUSED_CHARS = 1_000
 
 # One entry a version; what was released is never edited, only followed by another.
@@ -212,7 +212,7 @@ class EventLog:
         """Keep an event. Data that its kind doesn't have is our mistake: what was said must not
         come in here. A text is a name, and cut after 100 characters; that of a refused proposal
         after 1,000."""
-        limit = _REFUSED_CHARS if kind == "rejected" else _NAME_CHARS
+        limit = _REFUSED_CHARS if kind == "rejected" else NAME_CHARS
         fields = {
             name: value[:limit] if isinstance(value, str) else value
             for name, value in (data or {}).items()
@@ -248,14 +248,15 @@ class EventLog:
 
         return [_event(row) for row in self._on_database(select)]
 
-    def last(self, kind: Kind) -> Event | None:
-        """The newest event of this kind."""
+    def last(self, kind: Kind, *, model: str | None = None) -> Event | None:
+        """The newest event of this kind, or of this kind and background model."""
 
         def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
             return database.execute(
                 "SELECT id, kind, at, conversation, turn_index, data FROM events"
-                " WHERE kind = ? ORDER BY id DESC LIMIT 1",
-                (kind,),
+                " WHERE kind = ?1 AND (?2 IS NULL OR json_extract(data, '$.model') = ?2)"
+                " ORDER BY id DESC LIMIT 1",
+                (kind, model and model[:NAME_CHARS]),
             ).fetchall()
 
         return next(map(_event, self._on_database(select)), None)

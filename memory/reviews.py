@@ -5,6 +5,7 @@
     {"gave_way": {"first": 0, "last": 3}}                                  it was taken back
     {"failed": {"first": 0, "last": 3, "at": "…", "model": "…", "fault": "unavailable", "message": "…", "next_at": "…"}}
     {"proposed": {"first": 0, "last": 3, …, "proposals": [{…}, …]}}        the answer, before it is applied
+    {"judged": {"first": 0, "last": 3, "accepted": […], "refused": […]}}   before it is written
     {"reviewed": {"first": 0, "last": 3}}                                  done, whatever came of it
 
 `first` and `last` are those of the hand-over. Each line is synced. The conversation's own
@@ -33,7 +34,7 @@ from memory import conversations, store
 from memory.conversations import Kind, Transcript
 from memory.errors import StateUnwritable
 from memory.llm.protocol import Billing
-from memory.records import HandOver, Proposal, Turn
+from memory.records import Accepted, HandOver, Proposal, Rejection, Turn
 
 VERSION = 1
 
@@ -81,7 +82,20 @@ class Proposed:
     tokens_out: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What the rules made of the answer: `accepted` is written, in this order, under one key.
+
+    `proposals` are those that were accepted, one for each.
+    """
+
+    accepted: tuple[Accepted, ...]
+    proposals: tuple[Proposal, ...]
+    refused: tuple[Rejection, ...]
+
+
 _PROPOSED = TypeAdapter(Proposed)
+_JUDGED = TypeAdapter(Judged)
 _FAILURE = TypeAdapter(Failure)
 _TIME: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 
@@ -91,8 +105,8 @@ class Waiting:
     """A hand-over that is not reviewed yet.
 
     `turns` are the conversation's up to the last one handed over, with those before it.
-    `failures` are the tries so far; `proposed` is the answer, where a crash came before it
-    was applied.
+    `failures` are the tries so far; `proposed` is the answer and `judged` the judgement,
+    where a crash came before they were applied.
     """
 
     hand_over: HandOver
@@ -100,12 +114,14 @@ class Waiting:
     turns: tuple[Turn, ...]
     failures: tuple[Failure, ...] = ()
     proposed: Proposed | None = None
+    judged: Judged | None = None
 
     @property
     def key(self) -> str:
         """The same in every process, and no other review's."""
         mark = self.hand_over
-        return f"review:{mark.conversation}:{mark.first_index}-{mark.last_index}"
+        turns = f"{mark.first_index}-{mark.last_index}"
+        return f"review {mark.conversation} {turns} {mark.at.isoformat()}"
 
     @property
     def handed_over(self) -> tuple[Turn, ...]:
@@ -141,6 +157,7 @@ class _Progress:
     failures: dict[Span, list[Failure]] = field(default_factory=dict)
     asked: dict[Span, list[tuple[datetime, str]]] = field(default_factory=dict)
     proposed: dict[Span, Proposed] = field(default_factory=dict)
+    judged: dict[Span, Judged] = field(default_factory=dict)
     reviewed: set[Span] = field(default_factory=set)
 
     def tries(self, span: Span) -> tuple[Failure, ...]:
@@ -154,7 +171,7 @@ class _Progress:
                 at=at,
                 fault="crash",
                 model=model,
-                message="Jarvis ended while it waited for the answer.",
+                message="No answer came yet: Jarvis waits for it, or was ended while it did.",
                 next_at=at if number == 1 else next_try(number - 1, at),
             )
             for number, (at, model) in enumerate(self.asked.get(span, []), start=1)
@@ -209,6 +226,7 @@ class Reviews:
                 turns=tuple(turn for turn in transcript.turns if turn.index <= mark.last_index),
                 failures=progress.tries(_span(mark)),
                 proposed=progress.proposed.get(_span(mark)),
+                judged=progress.judged.get(_span(mark)),
             )
             for mark in transcript.marks
             if _span(mark) not in progress.reviewed
@@ -247,6 +265,10 @@ class Reviews:
     def proposed(self, waiting: Waiting, proposed: Proposed) -> None:
         """Keep the answer, so that no crash makes anybody pay for it twice."""
         self._write(waiting, "proposed", _PROPOSED.dump_python(proposed, mode="json"))
+
+    def judged(self, waiting: Waiting, judged: Judged) -> None:
+        """Keep the judgement: what a crash left of the writing is finished by it, not anew."""
+        self._write(waiting, "judged", _JUDGED.dump_python(judged, mode="json"))
 
     def reviewed(self, waiting: Waiting) -> None:
         self._write(waiting, "reviewed", {})
@@ -359,5 +381,7 @@ def _take(progress: _Progress, kind: str, span: Span, fields: store.Record) -> N
         case "proposed":
             del asked[-1:]
             progress.proposed[span] = _PROPOSED.validate_python(fields)
+        case "judged":
+            progress.judged[span] = _JUDGED.validate_python(fields)
         case "reviewed":
             progress.reviewed.add(span)

@@ -325,7 +325,7 @@ def test_reviews_are_summed_up_by_who_pays(log: EventLog) -> None:
         "tokens_out": 0,
     }
     assert log.reviews() == [
-        ReviewSummary(**{**empty, "billing": "", "reviews": 1}),
+        ReviewSummary(billing="", reviews=1, **empty),
         ReviewSummary(
             billing="metered", reviews=2, failed=1, merges=1, accepted=2, rejected=4,
             tokens_in=2200, tokens_out=80,
@@ -337,8 +337,10 @@ def test_reviews_are_summed_up_by_who_pays(log: EventLog) -> None:
 def test_the_newest_of_a_kind(log: EventLog) -> None:
     """The last event of a kind is found without reading the others."""
     assert log.last("merged") is None
-    for outcome in ("merged", "nothing"):
-        log.append("merged", NOON, data={"outcome": outcome})
+    for outcome, model in (("merged", "a" * 200), ("nothing", "b")):
+        log.append("merged", NOON, data={"outcome": outcome, "model": model})
     log.append("ended", NOON)
     newest = log.last("merged")
-    assert newest is not None and newest.data == {"outcome": "nothing"}
+    assert newest is not None and newest.data["outcome"] == "nothing"
+    of_a = log.last("merged", model="a" * 200)
+    assert of_a is not None and of_a.data["outcome"] == "merged"
