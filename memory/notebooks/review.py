@@ -36,12 +36,15 @@ from memory.notebooks.prefix import EMPTY, disarm, fill, show_hidden
 from memory.notebooks.tokens import shortened, tokens
 from memory.records import NOTEBOOKS, Language, Notebook, Operation, Proposal
 
-NOTEBOOKS_TOKENS = 800
-"""Full notebooks have at most 753 in our three languages."""
+NOTEBOOKS_TOKENS = 900
+"""Full notebooks have 570 to 860 in our three languages."""
 
-SIZES = ((40, NOTEBOOKS_TOKENS), (20, NOTEBOOKS_TOKENS), (10, NOTEBOOKS_TOKENS), (0, NOTEBOOKS_TOKENS), (0, 600), (0, 400))  # fmt: skip
-"""How many tokens a line of Jarvis' and the notebooks may have; the first pair with which the
-question fits is taken."""
+SIZES = (
+    *((previous, NOTEBOOKS_TOKENS) for previous in (40, 20, 10, 0)),
+    *((0, notebooks) for notebooks in (800, 700, 600, 500, 400)),
+)
+"""How many tokens each line of Jarvis' and the notebooks may have; the first pair with which
+the question fits is taken."""
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _WORD = re.compile(r"\w+")
