@@ -1,0 +1,542 @@
+"""What a sentence does: who is spoken of, what is denied, ended, asked, supposed or read aloud.
+
+`read` gives each word of a text the clause it stands in, and each clause what is true of it.
+The words and patterns of a language stand in `memory/languages/<language>/acts.toml`; patterns
+run over words that stand apart, one space between them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+import re2
+
+from memory.languages import data
+from memory.languages.folding import pattern
+from memory.languages.words import Lexicon, Word, language_of, lexicons
+
+Ending = Literal["", "used", "stopped"]
+
+USER = "user"
+THIRD = "third"
+
+_BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
+_STOPS = frozenset(".!?…")
+_KIN_REACH = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """The words from `first` to `last` (excluded), and what holds for them.
+
+    `subject` are whom it speaks of: USER, THIRD (he, she, who was named before), and the keys
+    of words for people ("sister", "tom"). Empty: a thing, or nobody named. `owners` are those
+    through whom the subject is named, as the friend in "my friend's sister". `subject_words`
+    are the places that name the subject. `said_no` counts negations, two at most. `source` are
+    those who say it, where it is reported. `kept` are the meanings that an entry may not drop.
+    """
+
+    first: int
+    last: int
+    subject: frozenset[str] = frozenset()
+    owners: frozenset[str] = frozenset()
+    subject_words: frozenset[int] = frozenset()
+    said_no: int = 0
+    ended: Ending = ""
+    source: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    compared: bool = False
+    question: bool = False
+    conditional: bool = False
+    unreal: bool = False
+    request: bool = False
+    moment: bool = False
+    inherits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A text that was read. `found` holds, for each act of the text, where its words stand."""
+
+    language: str
+    words: tuple[Word, ...]
+    clauses: tuple[Clause, ...]
+    people: tuple[tuple[frozenset[str], int], ...]
+    found: Mapping[str, tuple[tuple[int, int], ...]] = field(repr=False)
+
+    def does(self, act: str) -> bool:
+        return bool(self.found[act])
+
+    def clause_of(self, word: int) -> Clause:
+        at = bisect_right([clause.first for clause in self.clauses], word) - 1
+        return self.clauses[max(0, at)]
+
+
+class Acts:
+    """The acts of one language."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        table = data.load(lexicon.language, "acts")
+        self.lexicon = lexicon
+        self._lists = {
+            name: lexicon.forms(listed) for name, listed in table.items() if isinstance(listed, list)
+        }
+        self.endings = tuple(table["own_verb_endings"])
+        self.kin_keys = {lexicon.key(word)[0] or word for word in self._lists["kin"]}
+        self._patterns = {
+            name: self._compiled(written) for name, written in table["patterns"].items()
+        }
+        self.acts = frozenset(self._patterns)
+
+    def _compiled(self, written: list[str]) -> Any:
+        options = re2.Options()
+        options.max_mem = 64 << 20
+        options.log_errors = False
+        return re2.compile("|".join(f"(?:{self._plain(pattern(each))})" for each in written), options)
+
+    def _plain(self, written: str) -> str:
+        if self.lexicon.language != "de":
+            return written
+        return re.sub(r"([aou])e(?!\?)", r"\1", written)
+
+    def listed(self, name: str) -> frozenset[str]:
+        return self._lists[name]
+
+    def spans(self, act: str, text: str) -> Iterator[tuple[int, int]]:
+        for match in self._patterns[act].finditer(text):
+            if match.end() > match.start():
+                yield match.start(), match.end()
+
+    def search(self, act: str, text: str) -> bool:
+        return self._patterns[act].search(text) is not None
+
+
+@lru_cache(maxsize=1)
+def _acts() -> Mapping[str, Acts]:
+    return {
+        language: Acts(lexicon)
+        for language, lexicon in lexicons().items()
+        if data.has(language, "acts")
+    }
+
+
+def acts_of(language: str) -> Acts:
+    known = _acts()
+    return known.get(language) or next(iter(known.values()))
+
+
+def languages() -> tuple[str, ...]:
+    return tuple(_acts())
+
+
+def does(act: str, text: str, language: str | None = None) -> bool:
+    """Whether the text does this, in any language, or in `language`.
+
+    Acts are the names of the patterns in acts.toml, the same in each language.
+    """
+    asked = [acts_of(language)] if language else list(_acts().values())
+    return any(
+        acts.search(act, joined(acts.lexicon.words(text))[0]) for acts in asked
+    )
+
+
+def joined(words: tuple[Word, ...]) -> tuple[str, list[int]]:
+    """Words with one space between, and where each begins."""
+    starts = []
+    at = 0
+    for word in words:
+        starts.append(at)
+        at += len(word.text) + 1
+    return " ".join(word.text for word in words), starts
+
+
+@lru_cache(maxsize=512)
+def read(text: str, language: str | None = None) -> Reading:
+    """Linear in the text. `language` is a hint for texts whose words don't tell."""
+    acts = acts_of(language_of(text, language))
+    words = acts.lexicon.words(text)
+    return _Reader(acts, words).reading()
+
+
+class _Reader:
+    def __init__(self, acts: Acts, words: tuple[Word, ...]) -> None:
+        self._acts = acts
+        self._words = words
+        self._text, self._starts = joined(words)
+        self._found = {
+            act: tuple(self._word_span(*span) for span in acts.spans(act, self._text))
+            for act in acts.acts
+        }
+        self._no_words = self._negations()
+        self._against = self._turned()
+
+    def reading(self) -> Reading:
+        clauses: list[Clause] = []
+        people: list[tuple[frozenset[str], int]] = []
+        for first, last in self._pieces():
+            clause = self._clause(first, last, clauses[-1] if clauses else None, people)
+            clauses.append(clause)
+        return Reading(
+            language=self._acts.lexicon.language,
+            words=self._words,
+            clauses=tuple(clauses) or (Clause(first=0, last=0),),
+            people=tuple(people),
+            found=self._found,
+        )
+
+    # Places
+
+    def _word_span(self, start: int, end: int) -> tuple[int, int]:
+        first = bisect_right(self._starts, start) - 1
+        return max(0, first), max(first + 1, bisect_right(self._starts, max(start, end - 1)))
+
+    def _is(self, at: int, name: str) -> bool:
+        return 0 <= at < len(self._words) and self._words[at].text in self._acts.listed(name)
+
+    def _touches(self, act: str, first: int, last: int) -> bool:
+        return any(start < last and end > first for start, end in self._found[act])
+
+    def _within(self, act: str, first: int, last: int) -> bool:
+        text, _ = joined(self._words[first:last])
+        return self._acts.search(act, text)
+
+    # Negation
+
+    def _negations(self) -> frozenset[int]:
+        covered = {
+            at
+            for act in ("not_no", "stopped", "tag")
+            for start, end in self._found[act]
+            for at in range(start, end)
+        }
+        for start, end in self._found["against"]:
+            covered.update(range(start, end))
+        return frozenset(
+            at
+            for at, word in enumerate(self._words)
+            if word.text in self._acts.listed("no") and at not in covered and not self._is_particle(at)
+        )
+
+    def _is_particle(self, at: int) -> bool:
+        """A "no" that answers, and denies nothing in its own sentence."""
+        if not self._is(at, "particle"):
+            return False
+        opens = at == 0 or self._words[at - 1].text in _STOPS or (
+            self._words[at - 1].kind == "mark" or self._is(at - 1, "particle")
+        )
+        if not opens:
+            return False
+        if at + 1 >= len(self._words):
+            return True
+        following = self._words[at + 1]
+        return (
+            following.kind == "mark"
+            or following.text in self._acts.listed("user")
+            or following.text in self._acts.listed("particle")
+        )
+
+    def _turned(self) -> Mapping[int, int]:
+        """Words whose group is denied by themselves or by the phrase they stand in."""
+        turned = {at: 1 for at, word in enumerate(self._words) if word.turned}
+        for start, _ in self._found["against"]:
+            turned[start] = 1
+        return turned
+
+    # Pieces
+
+    def _pieces(self) -> list[tuple[int, int]]:
+        cuts = {0}
+        thinking = {end for _, end in self._found["thinking"]}
+        thinking |= {start for start, _ in self._found["cut"]}
+        for at, word in enumerate(self._words):
+            if word.kind == "mark" and (word.text in _BREAKS or word.text in _STOPS):
+                cuts.add(at + 1)
+            elif word.kind == "mark":
+                continue
+            elif self._is(at, "joiners") and at:
+                cuts.add(at)
+            elif at in thinking or self._opens_statement(at):
+                cuts.add(at)
+        edges = sorted(cut for cut in cuts if cut < len(self._words))
+        edges.append(len(self._words))
+        pieces = [(a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+        return [
+            (a, b) for a, b in pieces if any(word.kind != "mark" for word in self._words[a:b])
+        ] or pieces
+
+    def _opens_statement(self, at: int) -> bool:
+        """ "I" in the middle of words without punctuation: somebody goes on."""
+        return (
+            at > 1
+            and self._is(at, "opens")
+            and bool(self._words[at - 1].key)
+        )
+
+    # Clauses
+
+    def _clause(
+        self,
+        first: int,
+        last: int,
+        before: Clause | None,
+        people: list[tuple[frozenset[str], int]],
+    ) -> Clause:
+        subject, owners, places = self._subject(first, last, before, people)
+        opening = self._words[first].text
+        no = self._count_no(first, last)
+        after_stop = before is None or self._words[first - 1].text in _STOPS
+        contrast = self._is(first, "contrast")
+        relative = self._is(first, "relative") and people and before is not None
+        if relative and not (subject - {THIRD}):
+            subject, owners, places = people[-1][0], frozenset(), frozenset()
+        own = bool(subject) or self._has_verb(first, last) or contrast or bool(relative)
+        inherits = before is not None and not after_stop and not own
+        ended = self._ended(first, last)
+        kept = self._kept(first, last)
+        source = self._source(first, last, before, after_stop)
+        question = self._asks(first, last)
+        conditional = self._touches("condition", first, last)
+        unreal = self._touches("unreal", first, last)
+        compared = opening in self._acts.listed("compared")
+        if before is not None and not after_stop:
+            if not subject and not relative:
+                subject, owners = before.subject, before.owners
+                if before.subject and THIRD not in before.subject and self._is(first, "relative"):
+                    subject = people[-1][0] if people else subject
+            question = question or (before.question and not self._answers(first, last))
+            conditional = conditional or before.conditional
+            unreal = unreal or before.unreal
+            compared = compared or (before.compared and not own)
+            if inherits:
+                if not no and not contrast:
+                    no = before.said_no
+                ended = ended or before.ended
+                kept = kept | before.kept
+        return Clause(
+            first=first,
+            last=last,
+            subject=subject,
+            owners=owners,
+            subject_words=places,
+            said_no=min(no, 2),
+            ended=ended,
+            source=source,
+            kept=kept,
+            compared=compared,
+            question=question,
+            conditional=conditional,
+            unreal=unreal,
+            request=self._within("request", first, last),
+            moment=self._touches("moment", first, last),
+            inherits=inherits,
+        )
+
+    def _answers(self, first: int, last: int) -> bool:
+        """Behind a question, a reason or a new statement behind a comma is none."""
+        opening = self._words[first].text
+        mark = first > 0 and self._words[first - 1].kind == "mark"
+        states = bool({USER} & self._subject(first, last, None, [])[0])
+        return (opening in self._acts.listed("reason") or mark) and states and not self._within(
+            "question", first, last
+        )
+
+    def _has_verb(self, first: int, last: int) -> bool:
+        opening = first + (1 if self._is(first, "joiners") else 0)
+        return any(self._is(at, "verbs") for at in range(opening, min(opening + 3, last)))
+
+    def _count_no(self, first: int, last: int) -> int:
+        no = sum(first <= at < last for at in self._no_words)
+        if self._acts.lexicon.language == "es" and no > 1:
+            no = 1  # no como nada: said twice, meant once
+        return no + sum(first <= at < last for at in self._against)
+
+    def _ended(self, first: int, last: int) -> Ending:
+        if self._touches("stopped", first, last):
+            return "stopped"
+        if self._touches("not_used", first, last):
+            return ""
+        return "used" if self._touches("used", first, last) else ""
+
+    def _kept(self, first: int, last: int) -> frozenset[str]:
+        return frozenset(
+            act
+            for act in ("wanting", "hedge", "hedge_light", "restriction")
+            if self._touches(act, first, last)
+        )
+
+    def _asks(self, first: int, last: int) -> bool:
+        opened = first > 0 and self._words[first - 1].text == "¿"
+        return opened or self._within("question", first, last)
+
+    def _source(
+        self, first: int, last: int, before: Clause | None, after_stop: bool
+    ) -> frozenset[str]:
+        for start, _ in self._found["reported"]:
+            if first <= start < last:
+                said_by = self._mentions(first, start)
+                if USER not in said_by or said_by - {USER}:
+                    return frozenset(said_by - {USER}) or frozenset({THIRD})
+        if before is not None and not after_stop:
+            return before.source
+        return frozenset()
+
+    def _mentions(self, first: int, last: int) -> frozenset[str]:
+        found: set[str] = set()
+        for at in range(first, last):
+            if self._is(at, "user"):
+                found.add(USER)
+            elif self._is(at, "kin"):
+                found.add(self._words[at].key or self._words[at].text)
+            elif self._is(at, "third"):
+                found.add(THIRD)
+            elif self._words[at].capital and self._words[at].key:
+                found.add(self._words[at].key)
+        return frozenset(found)
+
+    # Who is spoken of
+
+    def _subject(
+        self,
+        first: int,
+        last: int,
+        before: Clause | None,
+        people: list[tuple[frozenset[str], int]],
+    ) -> tuple[frozenset[str], frozenset[str], frozenset[int]]:
+        named: list[tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]] = []
+        at = first
+        while at < last:
+            word = self._words[at]
+            if self._is(at, "user_named"):
+                if not self._owns(at, last):
+                    named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
+            elif self._is(at, "user"):
+                named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
+            elif self._is(at, "user_too"):
+                named.append((at, frozenset({USER}), frozenset(), frozenset({at}), False))
+            elif self._is(at, "user_mine"):
+                kin = self._kin_from(at + 1, last)
+                if kin is None:
+                    named.append((at, frozenset({USER}), frozenset(), frozenset({at}), False))
+                else:
+                    keys, owners, places, at = kin
+                    people.append((keys, at))
+                    named.append((min(places), keys, owners, places, False))
+                    continue
+            elif self._is(at, "kin"):
+                kin = self._kin_from(at, last)
+                assert kin is not None
+                keys, owners, places, at = kin
+                people.append((keys, at))
+                named.append((min(places), keys, owners, places, False))
+                continue
+            elif self._is(at, "third"):
+                named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
+            elif self._own_verb(at, first) and not named:
+                named.append((at, frozenset({USER}), frozenset(), frozenset(), True))
+            del word
+            at += 1
+        if not named:
+            return frozenset(), frozenset(), frozenset()
+        ours = next((each for each in named if each[4]), None)
+        chosen = ours or named[0]
+        subject, owners, places = set(chosen[1]), set(chosen[2]), set(chosen[3])
+        for each in named:
+            joined_on = any(
+                self._is(between, "and") for between in range(min(each[0], chosen[0]), max(each[0], chosen[0]))
+            )
+            if each is not chosen and joined_on and abs(each[0] - chosen[0]) <= _KIN_REACH:
+                subject |= each[1]
+                owners |= each[2]
+                places |= each[3]
+        if THIRD in subject and people:
+            subject |= people[-1][0]
+        return frozenset(subject), frozenset(owners), frozenset(places)
+
+    def _owns(self, at: int, last: int) -> bool:
+        """ "the user's sister", "Schwester des Nutzers": the user is not who it is about."""
+        if self._is(at + 1, "genitive") or (
+            self._words[at].text.endswith("s") and self._is(at + 1, "kin")
+        ):
+            return any(self._is(other, "kin") for other in range(at + 1, min(at + 2 + _KIN_REACH, last)))
+        behind = range(max(0, at - 3), at)
+        return any(self._is(other, "of") for other in behind) and any(
+            self._is(other, "kin") for other in range(max(0, at - 5), at)
+        )
+
+    def _own_verb(self, at: int, first: int) -> bool:
+        """A verb in the first person where no "I" is needed, at the beginning."""
+        text = self._words[at].text
+        if self._words[at].kind != "word" or any(
+            word.key for word in self._words[first:at] if word.kind == "word"
+        ):
+            return False
+        return text in self._acts.listed("own_verbs") or (
+            bool(self._acts.endings) and len(text) > 3 and text.endswith(self._acts.endings) and bool(self._words[at].key)
+        )
+
+    def _kin_from(
+        self, at: int, last: int
+    ) -> tuple[frozenset[str], frozenset[str], frozenset[int], int] | None:
+        """The people named from here on: their keys, their owners, the places, what comes next."""
+        start = next(
+            (
+                other
+                for other in range(at, min(at + _KIN_REACH, last))
+                if self._is(other, "kin")
+            ),
+            None,
+        )
+        if start is None or any(self._words[other].kind == "mark" for other in range(at, start)):
+            return None
+        if any(
+            not self._words[other].key or self._is(other, "verbs") or self._is(other, "thing")
+            for other in range(at, start)
+        ):
+            return None
+        keys = {self._words[start].key or self._words[start].text}
+        owners: set[str] = set()
+        places = set(range(at, start + 1))
+        follow = start + 1
+        while follow < last:
+            word = self._words[follow]
+            if self._is(follow, "genitive"):
+                following = self._kin_from(follow + 1, last)
+                if following is None:
+                    follow += 1
+                    break
+                return following[0], frozenset(owners | keys | set(following[1])), frozenset(places | set(following[2])), following[3]
+            if self._is(follow, "of"):
+                following = self._kin_from(follow + 1, min(last, follow + 4))
+                if following is None:
+                    break
+                owners |= set(following[0]) | set(following[1])
+                places |= set(following[2])
+                follow = following[3]
+                break
+            if word.kind == "word" and word.capital and word.key and not self._is(follow, "verbs"):
+                keys.add(word.key)
+                places.add(follow)
+                follow += 1
+                continue
+            break
+        return frozenset(keys), frozenset(owners), frozenset(places), follow
+
+
+def people_before(reading: Reading) -> frozenset[str]:
+    """Whom a "she" in the next sentence speaks of: the last who were named."""
+    if reading.people:
+        return reading.people[-1][0]
+    last = reading.clauses[-1].subject - {USER, THIRD}
+    return frozenset(last)
+
+
+def resolved(clause: Clause, people: frozenset[str]) -> Clause:
+    """The clause with those named before in the place of "he" and "she"."""
+    if THIRD not in clause.subject or clause.subject - {THIRD, USER}:
+        return clause
+    return replace(clause, subject=(clause.subject - {THIRD}) | people | {THIRD})

@@ -1,0 +1,757 @@
+"""Which proposals are written: plain code decides, from the user's own words (spec L5).
+
+First the proposal by itself, then with each place where its quote stands. A check looks at one
+thing and returns a Refusal or None; the first that refuses decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from memory.languages import acts
+from memory.languages.acts import THIRD, USER, Acts, Clause, Reading, acts_of, read
+from memory.languages.dates import follows, spoken_dates, with_dates
+from memory.languages.words import Word, tells_language
+from memory.notebooks import canonical
+from memory.notebooks.evidence import Evidence, NoEvidence, fit, found, spoken_sentences
+from memory.notebooks.limits import ENTRY_CHARS
+from memory.notebooks.secrets import secret_in
+from memory.records import Accepted, Notebook, Proposal, Rejection, Removed, Turn
+
+_LONG_DIGITS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What a proposal is judged by.
+
+    `turns` are in order, of both sides. `notebooks` are the entries as they are, `removed`
+    what the user took out.
+    """
+
+    turns: tuple[Turn, ...]
+    notebooks: Mapping[Notebook, tuple[str, ...]]
+    removed: tuple[Removed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    rule: str
+    reason: str
+
+
+def decide(proposal: Proposal, grounds: Grounds) -> Accepted | Rejection:
+    """Never raises; the same proposal and grounds give the same answer."""
+    for form_check in FORM:
+        refusal = form_check(proposal, grounds)
+        if refusal:
+            return Rejection(proposal=proposal, rule=refusal.rule, reason=refusal.reason)
+    first: Refusal | None = None
+    for place in found(proposal.quote, grounds.turns):
+        outcome = (
+            Refusal(place.rule, place.reason)
+            if isinstance(place, NoEvidence)
+            else _judged(proposal, grounds, place)
+        )
+        if isinstance(outcome, Accepted):
+            return outcome
+        first = first or outcome
+    assert first is not None, "evidence gives a place or a reason"
+    return Rejection(proposal=proposal, rule=first.rule, reason=first.reason)
+
+
+def _judged(proposal: Proposal, grounds: Grounds, evidence: Evidence) -> Accepted | Refusal:
+    case = Case.of(proposal, grounds, evidence)
+    for check in EVIDENCE:
+        refusal = check(case)
+        if refusal:
+            return refusal
+    entry = _entry(proposal, grounds)
+    return Accepted(
+        operation=proposal.operation,
+        notebook=proposal.notebook,
+        entry=entry,
+        text=case.text or None,
+        quote=evidence.quote,
+        turn_index=evidence.turn.index,
+    )
+
+
+# The proposal by itself ---------------------------------------------------------------
+
+FormCheck = Callable[[Proposal, Grounds], Refusal | None]
+
+
+def whole(proposal: Proposal, grounds: Grounds) -> Refusal | None:
+    """Add has a text, remove an entry, update both, and the entry is there."""
+    if proposal.operation != "remove" and not (proposal.text or "").strip():
+        return Refusal("L1.2", "The change has no new text.")
+    if proposal.operation == "add":
+        return None
+    if not (proposal.entry or "").strip():
+        return Refusal("L1.4", "The change does not name the entry it is about.")
+    if _entry(proposal, grounds) is None:
+        return Refusal("L1.4", "There is no such entry: it was edited, or is gone.")
+    if proposal.operation == "update" and _same(proposal.entry or "", proposal.text or ""):
+        return Refusal("L6.1", "The new text is the old one.")
+    return None
+
+
+def one_short_line(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
+    text = proposal.text or ""
+    if any(letter in text for letter in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
+        return Refusal("L5.4", "The text is more than one line.")
+    if len(text.strip()) > ENTRY_CHARS or len(canonical.plain(text)) > ENTRY_CHARS:
+        return Refusal("L5.4", f"The text is longer than {ENTRY_CHARS} characters.")
+    return None
+
+
+def nothing_hidden(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
+    for text in (proposal.text or "", proposal.quote):
+        mark = canonical.hidden(text)
+        if mark:
+            return Refusal("L5.4", f"It holds a character that nobody sees ({mark}).")
+    return None
+
+
+def one_script(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
+    word = canonical.disguised(proposal.text or "")
+    return Refusal("L5.4", f"“{word}” is written in letters that look like others.") if word else None
+
+
+def no_markup(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
+    mark = canonical.breaks_out(proposal.text or "")
+    return Refusal("L5.4", f"The text holds markup ({mark}).") if mark else None
+
+
+def no_secret(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
+    kind = secret_in(proposal.text or "")
+    return Refusal("L5.4", f"The text holds {kind}.") if kind else None
+
+
+def no_order(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
+    if proposal.text and any(
+        acts.does("order", proposal.text, language) for language in acts.languages()
+    ):
+        return Refusal("L5.4", "The text reads like an order, or lowers a guard.")
+    return None
+
+
+def says_something(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
+    if proposal.operation == "remove":
+        return None
+    reading = read(canonical.plain(proposal.text or ""))
+    if not any(word.key for word in reading.words):
+        return Refusal("L1.1", "The text says nothing.")
+    return None
+
+
+def not_there_yet(proposal: Proposal, grounds: Grounds) -> Refusal | None:
+    if proposal.operation == "remove":
+        return None
+    for entries in grounds.notebooks.values():
+        for entry in entries:
+            if proposal.operation == "update" and _same(entry, proposal.entry or ""):
+                continue
+            if _same(entry, proposal.text or ""):
+                return Refusal("L6.1", "It is in the notebooks already.")
+    return None
+
+
+def _same(one: str, other: str) -> bool:
+    return canonical.bare(one) == canonical.bare(other)
+
+
+def _entry(proposal: Proposal, grounds: Grounds) -> str | None:
+    """The entry as it stands in the notebook."""
+    if proposal.operation == "add" or proposal.entry is None:
+        return None
+    wanted = canonical.plain(proposal.entry)
+    for entry in grounds.notebooks.get(proposal.notebook, ()):
+        if canonical.plain(entry) == wanted:
+            return entry
+    return None
+
+
+FORM: tuple[FormCheck, ...] = (
+    whole,
+    one_short_line,
+    nothing_hidden,
+    one_script,
+    no_markup,
+    no_secret,
+    no_order,
+    says_something,
+    not_there_yet,
+)
+
+
+# With its evidence --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A word that was said: where, and in which clause of which reading."""
+
+    word: Word
+    at: int
+    clause: Clause
+    reading: Reading
+    source: str  # "quote", "before" (the same turn), "old" (the entry that changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A proposal with one place of its quote.
+
+    `text` is what would be written: canonical, with real dates. `new` and `old` are the
+    readings of the new and the old text. `said` are the words that may ground it, by key.
+    `directive` is whether the quote asks for a lasting manner.
+    """
+
+    proposal: Proposal
+    grounds: Grounds
+    evidence: Evidence
+    text: str
+    new: Reading | None
+    old: Reading | None
+    said: Mapping[str, tuple[Said, ...]] = field(repr=False)
+    directive: bool
+
+    @classmethod
+    def of(cls, proposal: Proposal, grounds: Grounds, evidence: Evidence) -> Case:
+        language = evidence.reading.language
+        text = canonical.plain(proposal.text or "") if proposal.operation != "remove" else ""
+        old = read(canonical.plain(proposal.entry or ""), language) if proposal.entry else None
+        new = read(text, language) if text else None
+        if new is not None:
+            new = _user_where_nobody(new, evidence)
+        said: dict[str, list[Said]] = {}
+        for one in _said(evidence, old if proposal.operation == "update" else None):
+            if one.word.key:
+                said.setdefault(one.word.key, []).append(one)
+        return cls(
+            proposal=proposal,
+            grounds=grounds,
+            evidence=evidence,
+            text=with_dates(text, evidence.turn.began_at) if text else "",
+            new=new,
+            old=old,
+            said={key: tuple(each) for key, each in said.items()},
+            directive=_asks_for_manner(evidence),
+        )
+
+    @property
+    def acts(self) -> Acts:
+        return acts_of(self.evidence.reading.language)
+
+
+def _user_where_nobody(new: Reading, evidence: Evidence) -> Reading:
+    """ "He is vegan", of nobody else named: the entry speaks of the user."""
+    named = frozenset().union(*(clause.subject for clause in new.clauses)) - {THIRD, USER}
+    if named:
+        return new
+    return replace(
+        new,
+        clauses=tuple(
+            replace(clause, subject=(clause.subject - {THIRD}) | {USER})
+            if THIRD in clause.subject
+            else clause
+            for clause in new.clauses
+        ),
+    )
+
+
+def _said(evidence: Evidence, old: Reading | None) -> Iterator[Said]:
+    people: frozenset[str] = frozenset()
+    for reading in evidence.before:
+        for clause in reading.clauses:
+            clause = acts.resolved(clause, people)
+            for at in range(clause.first, clause.last):
+                yield Said(reading.words[at], at, clause, reading, "before")
+        people = acts.people_before(reading) or people
+    reading = evidence.reading
+    head: Said | None = None
+    for clause in reading.clauses:
+        clause = acts.resolved(clause, people)
+        if clause.inherits and head is not None:
+            yield Said(head.word, head.at, replace(clause, subject_words=frozenset()), reading, "quote")
+        else:
+            head = None
+        for at in range(clause.first, clause.last):
+            word = Said(reading.words[at], at, clause, reading, "quote")
+            if head is None and word.word.key and at not in clause.subject_words:
+                head = word
+            yield word
+    if old is not None:
+        for clause in old.clauses:
+            for at in range(clause.first, clause.last):
+                yield Said(old.words[at], at, clause, old, "old")
+
+
+def _asks_for_manner(evidence: Evidence) -> bool:
+    reading = evidence.reading
+    return any(
+        acts.acts_of(reading.language).search(
+            "name_me", _text(reading, clause)
+        )
+        or (
+            acts_of(reading.language).search("manner", _text(reading, clause))
+            and reading.does("lasting")
+        )
+        for clause in evidence.touched
+    )
+
+
+def _text(reading: Reading, clause: Clause) -> str:
+    return acts.joined(reading.words[clause.first : clause.last])[0]
+
+
+Check = Callable[[Case], Refusal | None]
+
+
+def clean_words(case: Case) -> Refusal | None:
+    for text in (case.evidence.quote, case.evidence.sentence):
+        mark = canonical.hidden(text)
+        if mark:
+            return Refusal("L5.4", f"What was said holds a character that nobody sees ({mark}).")
+    return None
+
+
+def not_asked(case: Case) -> Refusal | None:
+    """A question proves nothing, with or without its mark."""
+    reading = case.evidence.reading
+    words = reading.words
+    if reading.does("tag"):
+        return Refusal("L5.1", "The user asks; a question proves nothing.")
+    if any(clause.question for clause in case.evidence.touched):
+        return Refusal("L5.1", "The user asks; a question proves nothing.")
+    asked_at = next((at for at, word in enumerate(words) if word.text == "?"), None)
+    if asked_at is None:
+        return None
+    asking = [clause for clause in reading.clauses if clause.question or clause.request]
+    first = asking[0].first if asking else 0
+    if any(clause.last > first for clause in case.evidence.touched) and not (
+        asking and all(clause.first > asking[-1].last - 1 or clause.last <= first for clause in case.evidence.touched)
+    ):
+        return Refusal("L5.1", "The user asks; a question proves nothing.")
+    return None
+
+
+def not_supposed(case: Case) -> Refusal | None:
+    """What would be, were it so, is not; what holds on a condition keeps it."""
+    new_conditional = case.new is not None and case.new.does("condition")
+    for clause in case.evidence.touched:
+        if clause.unreal:
+            return Refusal("L5.1", "The user wishes or supposes it; that proves nothing.")
+        if clause.conditional and not new_conditional:
+            return Refusal("L5.1", "It holds on a condition only; that proves nothing.")
+    return None
+
+
+def not_read_aloud(case: Case) -> Refusal | None:
+    """What follows "it says" is somebody else's, to the end of the turn; so is what a joke,
+    a role or a text for others holds."""
+    turn = case.evidence.turn_reading
+    first, last = case.evidence.first_word, case.evidence.last_word
+    for act, what in (
+        ("reading", "The user reads or quotes it"),
+        ("fiction", "The user makes it up"),
+    ):
+        for start, end in turn.found[act]:
+            if start >= last:
+                continue
+            behind = end >= len(turn.words) - 1 or all(
+                word.kind == "mark" for word in turn.words[end:]
+            )
+            touched_to = first + max(clause.last for clause in case.evidence.touched)
+            if start < touched_to or behind:
+                return Refusal("L5.1", f"{what}; that proves nothing.")
+    if turn.does("joke"):
+        return Refusal("L5.1", "The user jokes or tests; that proves nothing.")
+    if _taken_back(case):
+        return Refusal("L5.1", "The user took it back as a joke.")
+    reading = case.evidence.reading
+    if any(
+        start < clause.last and end <= clause.last
+        for clause in case.evidence.touched
+        for start, end in reading.found["claimed"]
+    ):
+        return Refusal("L5.1", "The user repeats what Jarvis said; that proves nothing.")
+    if _in_quotes(case):
+        return Refusal("L5.1", "It stands in quotation marks.")
+    return None
+
+
+def _taken_back(case: Case) -> bool:
+    turns = [turn for turn in case.grounds.turns if turn.speaker == "user"]
+    following = next(
+        (turn for turn in turns if turn.index > case.evidence.turn.index and fit(turn)), None
+    )
+    if following is None:
+        return False
+    opening = following.text[:60]
+    return acts.does("joke", opening, case.evidence.reading.language)
+
+
+def _in_quotes(case: Case) -> bool:
+    text = canonical.canonical(case.evidence.turn.text).text
+    parts = text.split('"')
+    inside = parts[1::2] if len(parts) > 2 else []
+    wanted = canonical.bare(case.evidence.quote)
+    return any(
+        len(part.split()) >= 3 and (wanted in part.casefold() or part.casefold().strip() in wanted)
+        for part in inside
+    )
+
+
+def lasting(case: Case) -> Refusal | None:
+    """One request is no preference, and a moment's state no fact."""
+    if case.proposal.operation == "remove" or case.directive:
+        return None
+    if case.proposal.operation == "update" and case.evidence.reading.does("forget"):
+        return None
+    grounding = [
+        clause
+        for clause in case.evidence.touched
+        if not clause.request and not clause.moment
+    ]
+    if grounding:
+        return None
+    if any(clause.moment for clause in case.evidence.touched):
+        return Refusal("L2.2", "It holds for the moment only.")
+    return Refusal("L2.2", "It is a request, not something lasting.")
+
+
+def same_language(case: Case) -> Refusal | None:
+    """An entry is in the language it was said in."""
+    spoken, written = tells_language(case.evidence.sentence), tells_language(case.text)
+    if spoken and written and spoken != written:
+        return Refusal("L5.2", "The entry is not in the language it was said in.")
+    return None
+
+
+def dates_follow(case: Case) -> Refusal | None:
+    if not case.text:
+        return None
+    known = [case.evidence.sentence]
+    known += [
+        case.evidence.turn.text[start:end]
+        for start, end in spoken_sentences(case.evidence.turn.text, case.evidence.turn.language)
+    ]
+    if case.proposal.operation == "update":
+        known.append(canonical.plain(case.proposal.entry or ""))
+    wrong = follows(case.text, ". ".join(known), case.evidence.turn.began_at)
+    if wrong is not None:
+        return Refusal("L5.3", f"The date “{wrong}” was not said and does not follow.")
+    return None
+
+
+def all_of_it_said(case: Case) -> Refusal | None:
+    """Each word that carries meaning was said: of the same person, with the same negation and
+    the same ending."""
+    if case.new is None:
+        return None
+    shared = False
+    for clause in case.new.clauses:
+        for at, word in _told(case, clause):
+            verdict = _grounded(case, word, at, clause)
+            if isinstance(verdict, Refusal):
+                return verdict
+            shared = shared or verdict
+    if not shared and not _dates_shared(case):
+        return Refusal("L5.2", "The quote is not about the change: they share no word.")
+    return None
+
+
+def _dates_shared(case: Case) -> bool:
+    return bool(spoken_dates(case.text, case.evidence.turn.began_at)) and case.directive
+
+
+def _told(case: Case, clause: Clause) -> Iterator[tuple[int, Word]]:
+    """The words of the new text's clause that must have been said."""
+    assert case.new is not None
+    lexicon = case.acts.lexicon
+    text = canonical.plain(case.proposal.text or "")
+    dated = [
+        (each.start, each.real.end if each.real else each.end)
+        for each in spoken_dates(text, case.evidence.turn.began_at)
+        if each.resolved or each.recurring is not None or each.real is not None or each.weekday is not None
+    ]
+    for at in range(clause.first, clause.last):
+        word = case.new.words[at]
+        if not word.key or any(start <= word.start and word.end <= end for start, end in dated):
+            continue
+        following = case.new.words[at + 1].text if at + 1 < len(case.new.words) else ""
+        if word.text in lexicon.labels and following == ":":
+            continue
+        if word.kind == "word" and word.key not in case.said:
+            if word.key in lexicon.glue:
+                continue
+            if case.directive and word.key in lexicon.glue_of_manner:
+                continue
+        yield at, word
+
+
+def _grounded(case: Case, word: Word, at: int, clause: Clause) -> bool | Refusal:
+    """Whether the word stands in the quote's own clauses; a Refusal where nothing grounds it."""
+    if word.kind == "link" or (word.kind == "number" and _long(word)):
+        return _link(case, word)
+    candidates = _candidates(case, word)
+    if not candidates:
+        rule = "L5.3" if word.kind == "number" else "L5.2"
+        return Refusal(rule, f"“{_shown(case, word)}” was not said.")
+    refusal: Refusal | None = None
+    for one in candidates:
+        why = _disagrees(case, word, at, clause, one)
+        if why is None:
+            return one.source == "quote" and any(
+                touched.first <= one.at < touched.last for touched in case.evidence.touched
+            )
+        refusal = refusal or why
+    assert refusal is not None
+    return refusal
+
+
+def _shown(case: Case, word: Word) -> str:
+    return canonical.plain(case.proposal.text or "")[word.start : word.end]
+
+
+def _long(word: Word) -> bool:
+    return sum(letter.isdigit() for letter in word.text) >= _LONG_DIGITS
+
+
+def _link(case: Case, word: Word) -> bool | Refusal:
+    """A link or a long number stands in what the user said, or in the notebooks."""
+    lexicon = case.acts.lexicon
+    own = any(
+        each.key == word.key and each.kind == word.kind
+        for reading in (case.evidence.reading, *case.evidence.before)
+        for each in reading.words
+    )
+    if own:
+        return True
+    for entries in case.grounds.notebooks.values():
+        for entry in entries:
+            if any(each.key == word.key for each in lexicon.words(canonical.plain(entry))):
+                return False
+    what = "link or address" if word.kind == "link" else "number"
+    return Refusal("L5.3", f"The {what} “{_shown(case, word)}” was not said by the user.")
+
+
+def _candidates(case: Case, word: Word) -> tuple[Said, ...]:
+    direct = case.said.get(word.key, ())
+    if direct or word.kind != "word":
+        if word.key == "#1":
+            return direct or tuple(case.said.get("", ()))
+        return direct
+    return _put_together(case, word)
+
+
+def _put_together(case: Case, word: Word) -> tuple[Said, ...]:
+    """A compound of two words that were said: Klavier and Lehrerin, Klavierlehrerin."""
+    for key, said in case.said.items():
+        if len(key) < 3 or not word.key.startswith(key):
+            continue
+        rest = word.key[len(key) :]
+        for joint in ("", "s", "n", "en", "es", "er", "e"):
+            if rest.startswith(joint) and rest[len(joint) :] in case.said:
+                return said
+    return ()
+
+
+def _disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Refusal | None:
+    """Why what was said does not say this: another person, another negation, an ending lost."""
+    people = case.acts.kin_keys
+    is_person = word.key in people or word.key in one.clause.subject
+    if one.source == "before" and not is_person and not _same_speech(one):
+        return Refusal("L5.2", f"“{word.text}” was said in another sentence.")
+    if _is_name(case, word, at) and one.word.text != word.text and not word.text.startswith(one.word.text):
+        return Refusal("L5.2", f"“{word.text}” was not said; “{one.word.text}” was.")
+    if not is_person:
+        why = _other_person(case, clause, one)
+        if why:
+            return why
+    names_subject = at in clause.subject_words or one.at in one.clause.subject_words
+    if not names_subject:
+        if not _same_ending(clause, one.clause):
+            return Refusal("L5.2", "It is over, and the entry does not say so; or the other way round.")
+        if one.clause.said_no != clause.said_no and not _both_over(clause, one.clause):
+            return Refusal("L5.2", "The entry turns the quote around: a negation is lost or won.")
+        if one.clause.compared != clause.compared and not is_person:
+            return Refusal("L5.2", "The entry turns a comparison around.")
+    return None
+
+
+def _same_speech(one: Said) -> bool:
+    """A word of an earlier sentence counts only as the name of somebody."""
+    return one.word.capital and one.at > 0
+
+
+def _is_name(case: Case, word: Word, at: int) -> bool:
+    return word.capital and at > 0 and case.evidence.reading.language != "de" and word.kind == "word"
+
+
+def _same_ending(new: Clause, said: Clause) -> bool:
+    if said.ended == new.ended:
+        return True
+    if said.ended == "stopped":
+        return new.ended == "used" or new.said_no == 1
+    return said.ended == "used" and new.ended == "stopped"
+
+
+def _both_over(new: Clause, said: Clause) -> bool:
+    return said.ended == "stopped" and new.said_no == 1 and said.said_no == 0
+
+
+def _other_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
+    said, new = one.clause.subject, clause.subject
+    wrong = Refusal("L5.2", "The quote speaks of another person.")
+    if THIRD in said and not said - {THIRD}:
+        return wrong
+    if new - {USER, THIRD}:
+        keys = _keys(case, clause)
+        if not (said & (new - {USER, THIRD})):
+            return wrong if said - {THIRD} else (None if not said and new <= keys else wrong)
+        if not one.clause.owners <= (new | clause.owners | keys):
+            return wrong
+        return None
+    if USER in new:
+        return None if USER in said or (not said and _fragment(case, one.clause)) else wrong
+    if not said:
+        return None if _keeps_opening(case, clause, one) else wrong
+    if USER in said:
+        return None
+    opening = _opening(case, clause)
+    return None if opening in said else wrong
+
+
+def _keys(case: Case, clause: Clause) -> frozenset[str]:
+    assert case.new is not None
+    return frozenset(word.key for word in case.new.words[clause.first : clause.last] if word.key)
+
+
+def _opening(case: Case, clause: Clause) -> str:
+    assert case.new is not None
+    return next((word.key for word in case.new.words[clause.first : clause.last] if word.key), "")
+
+
+def _keeps_opening(case: Case, clause: Clause, one: Said) -> bool:
+    """Where nobody is named, what the clause begins with is what it is about: it stays."""
+    if case.directive:
+        return True
+    assert case.new is not None
+    words = one.reading.words[one.clause.first : one.clause.last]
+    opening = next((word for word in words if word.key and word.kind == "word"), None)
+    if opening is None:
+        return True
+    return any(word.key == opening.key for word in case.new.words)
+
+
+def _fragment(case: Case, clause: Clause) -> bool:
+    """Words without anybody named that still speak of the user: an answer, a request for good."""
+    if case.directive:
+        return True
+    words = case.evidence.reading.words[clause.first : clause.last]
+    opening = next((word for word in words if word.kind == "word"), None)
+    return opening is not None and opening.text in case.acts.listed("own_verbs")
+
+
+def keeps_its_meaning(case: Case) -> Refusal | None:
+    """A wish is not a fact, a guess not a certainty; who said it is said; "only" stays."""
+    if case.new is None:
+        return None
+    used = _used(case)
+    new_kept = frozenset().union(*(clause.kept for clause in case.new.clauses))
+    dated = bool(spoken_dates(case.text, case.evidence.turn.began_at))
+    for clause in used:
+        if clause.source and not (
+            case.new.does("reported") and any(one.source for one in case.new.clauses)
+        ):
+            return Refusal("L5.2", "Somebody else says so, and the entry does not name them.")
+        if case.directive:
+            continue
+        if "wanting" in clause.kept and "wanting" not in new_kept and not (
+            case.new.does("intent") or dated
+        ):
+            return Refusal("L5.2", "It is wanted, not done, and the entry does not say so.")
+        if "hedge" in clause.kept and not new_kept & {"hedge", "hedge_light"}:
+            return Refusal("L5.2", "The user is not sure, and the entry is.")
+        if "restriction" in clause.kept and "restriction" not in new_kept:
+            return Refusal("L5.2", "It holds with a restriction that the entry leaves out.")
+    return None
+
+
+def _used(case: Case) -> tuple[Clause, ...]:
+    return case.evidence.touched
+
+
+def about_the_old(case: Case) -> Refusal | None:
+    """An update and a removal rest on words about the old entry."""
+    if case.old is None or case.proposal.operation == "add":
+        return None
+    spoken = {
+        word.key
+        for clause in case.evidence.touched
+        for word in case.evidence.reading.words[clause.first : clause.last]
+        if word.key
+    }
+    old = {word.key for word in case.old.words if word.key}
+    if not spoken & old:
+        return Refusal("L5.2", "The quote is not about the entry: they share no word.")
+    return None
+
+
+def takes_back(case: Case) -> Refusal | None:
+    """A removal needs words that deny, end or correct the entry."""
+    if case.proposal.operation != "remove" or case.old is None:
+        return None
+    if case.evidence.reading.does("forget"):
+        return None
+    for clause in case.old.clauses:
+        for at in range(clause.first, clause.last):
+            word = case.old.words[at]
+            for one in case.said.get(word.key, ()) if word.key else ():
+                if one.source != "quote":
+                    continue
+                turned = one.clause.said_no != clause.said_no or one.clause.ended != clause.ended
+                if turned and _other_person(case, clause, one) is None:
+                    return None
+    return Refusal("L5.2", "The quote does not take the entry back.")
+
+
+def not_taken_out(case: Case) -> Refusal | None:
+    """What the user removed is not learned again from what was said before."""
+    if not case.text:
+        return None
+    for removed in case.grounds.removed:
+        if case.evidence.turn.began_at > removed.at:
+            continue
+        if _same(removed.text, case.text) or _same_meaning(case, removed.text):
+            return Refusal("L5.5", "The user took this out after it was said.")
+    return None
+
+
+def _same_meaning(case: Case, removed: str) -> bool:
+    assert case.new is not None
+    other = read(canonical.plain(removed), case.evidence.reading.language)
+    mine = {word.key for word in case.new.words if word.key}
+    theirs = {word.key for word in other.words if word.key}
+    return bool(mine) and (mine <= theirs or theirs <= mine)
+
+
+EVIDENCE: tuple[Check, ...] = (
+    clean_words,
+    not_asked,
+    not_supposed,
+    not_read_aloud,
+    lasting,
+    same_language,
+    dates_follow,
+    all_of_it_said,
+    keeps_its_meaning,
+    about_the_old,
+    takes_back,
+    not_taken_out,
+)
