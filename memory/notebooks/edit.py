@@ -6,6 +6,7 @@ the indentation of the file's own list stay what they are (L1.3).
 
 from __future__ import annotations
 
+import contextlib
 import re
 import unicodedata
 from codecs import BOM_UTF8
@@ -81,22 +82,12 @@ def add(page: Page, text: str) -> Page:
         # Blank lines that are there stay behind the entry.
         beginning = BEGINNINGS.get(page.name, "")
         return _checked(page, f"{beginning}- {escaped(text)}\n{page.text}", added=text)
-    lines = _LINE.findall(page.text)
-    last = _last_of_main_list(page)
-    if last is not None:
-        new = _mark_after(lines[last.line - 1]) + escaped(text)
-        is_loose = last.line != last.list_line and not lines[last.line - 2].strip()
-        return _checked(page, _inserted(lines, last.end, new, apart=is_loose), added=text)
-    written = max(number for number, line in enumerate(lines, start=1) if line.strip())
-    before = lines[written - 1].lstrip()
-    follows = before.startswith("#") or before.rstrip().endswith("-->")
-    is_apart = not follows and written == len(lines)
-    new = f"- {escaped(text)}"
-    at_end = _inserted(lines, len(lines), new, apart=is_apart)
-    try:
-        return _checked(page, at_end, added=text)
-    except NotebookUnwritable:  # a comment or code that is never closed swallows it
-        return _checked(page, _inserted(lines, 0, new, apart=True), added=text)
+    places = _places(page, escaped(text))
+    for place in places[:-1]:
+        # A comment or code that is never closed, say, swallows an entry at the end.
+        with contextlib.suppress(NotebookUnwritable):
+            return _checked(page, place, added=text)
+    return _checked(page, places[-1], added=text)
 
 
 def update(page: Page, entry: Entry, text: str) -> Page:
@@ -107,13 +98,13 @@ def update(page: Page, entry: Entry, text: str) -> Page:
     text = one_line(text)
     lines = _LINE.findall(page.text)
     first, last = entry.line - 1, entry.last - 1
-    mark = ITEM_MARK.match(lines[first])
+    mark = ITEM_MARK.match(_END.sub("", lines[first]))
     assert mark is not None
     space = "" if mark[0].endswith((" ", "\t")) else " "
     block_id = BLOCK_ID.search(_END.sub("", lines[last]))
     end = _END.search(lines[last])
     lines[first : last + 1] = [
-        _END.sub("", mark[0])
+        mark[0]
         + space
         + escaped(text)
         + (block_id[0] if block_id else "")
@@ -157,7 +148,14 @@ def _checked(
         expected[removed] -= 1
     if added is not None:
         expected[added] += 1
-    if changed.warnings or Counter(entry.text for entry in changed.entries) != +expected:
+    holding = _holding(page)
+    if added is not None and removed is not None and removed in holding:
+        holding[added] += 1
+    if (
+        changed.warnings
+        or Counter(entry.text for entry in changed.entries) != +expected
+        or _holding(changed) - holding  # what stood behind it would become a part of the entry
+    ):
         raise NotebookUnwritable(
             f"{page.name} is written in a way that leaves no place for this change: look for a "
             "comment (<!--, %%), front matter or a code block that is never closed. Nothing was "
@@ -166,7 +164,31 @@ def _checked(
     return changed
 
 
+def _holding(page: Page) -> Counter[str]:
+    return Counter(entry.text for entry in page.entries if entry.holds_more)
+
+
 # Places -------------------------------------------------------------------------------
+
+
+def _places(page: Page, text: str) -> list[str]:
+    """The page with this entry behind its main list, at its end and at its beginning."""
+    lines = _LINE.findall(page.text)
+    places = []
+    last = _last_of_main_list(page)
+    if last is not None:
+        is_loose = last.line != last.list_line and not lines[last.line - 2].strip()
+        new = _mark_after(_END.sub("", lines[last.line - 1])) + text
+        places.append(_inserted(lines, last.end, new, apart=is_loose))
+    written = max(number for number, line in enumerate(lines, start=1) if line.strip())
+    before = lines[written - 1].strip()
+    follows = before.startswith("#") or before.endswith("-->")
+    is_apart = not follows and written == len(lines)
+    return [
+        *places,
+        _inserted(lines, len(lines), f"- {text}", apart=is_apart),
+        _inserted(lines, 0, f"- {text}", apart=True),
+    ]
 
 
 def _last_of_main_list(page: Page) -> Entry | None:
@@ -194,7 +216,7 @@ def _mark_after(line: str) -> str:
     bullet = _BULLET.match(line)
     assert mark is not None and bullet is not None
     written = mark[0].removesuffix(mark["box"] or "")
-    space = _END.sub("", written[bullet.end() :]) or " "
+    space = written[bullet.end() :] or " "
     own = bullet["bullet"] or f"{int(bullet['number']) + 1}{bullet['dot']}"
     return bullet["indent"] + own + space
 

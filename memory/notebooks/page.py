@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -192,18 +193,42 @@ def _was(numbers: list[int]) -> str:
 
 # Entries ------------------------------------------------------------------------------
 
-# Indented code is no code here: whoever indents a list means a list. Nothing else than the
-# place of blocks is asked for, so no text is parsed.
-_BLOCKS = MarkdownIt("commonmark").enable("table").disable(["code", "reference", "inline"])
-
 ITEM_MARK = re.compile(
     r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+(?P<box>\[[ xX/<>!?*-]\][ \t]+)?"
 )
 """What stands before an item's text: indentation, marks, a task's box."""
 
+
+def _paragraph(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
+    """markdown-it's rule for paragraphs, but that an item ends one however deep it stands."""
+    terminators = state.md.block.ruler.getRules("paragraph")
+    parent, state.parentType = state.parentType, "paragraph"
+    line = start + 1
+    while line < state.lineMax and not state.isEmpty(line):
+        depth = state.sCount[line]
+        is_item = ITEM_MARK.match(state.src, state.bMarks[line], state.eMarks[line])
+        may_end = depth >= 0 and (depth - state.blkIndent <= 3 or is_item)
+        if may_end and any(rule(state, line, state.lineMax, True) for rule in terminators):
+            break
+        line += 1
+    state.line = line
+    opened = state.push("paragraph_open", "p", 1)
+    opened.map = [start, line]
+    state.push("paragraph_close", "p", -1)
+    state.parentType = parent
+    return True
+
+
+# Indented code is no code here: whoever indents a list means a list. Nothing else than the
+# place of blocks is asked for, so no text is parsed.
+_BLOCKS = MarkdownIt("commonmark").enable("table").disable(["code", "reference", "inline"])
+_BLOCKS.block.ruler.at("paragraph", _paragraph)
+
 BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 """Obsidian's name for a line, at its end; links point to it."""
 
+_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
+_CODE_DEPTH = 4
 _FRONT_MATTER = re.compile(
     r"---[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|$)"
 )
@@ -216,10 +241,37 @@ def _entries(text: str) -> tuple[Entry, ...]:
     if front:  # the same number of lines, with nothing in them
         text = "\n" * len(_LINE_END.findall(front[0])) + text[front.end() :]
     lines = _LINE_END.split(text)
-    tokens = _BLOCKS.parse(text)
+    tokens = _BLOCKS.parse("\n".join(_dedented(lines)))
     hidden = _obsidian_comments(lines, tokens)
     found = (_entry(lines, item) for item in _items(tokens))
     return tuple(entry for entry in found if entry and entry.line not in hidden)
+
+
+def _dedented(lines: list[str]) -> Iterator[str]:
+    """The lines with each list that is in no other one at the margin, however deep it stands."""
+    margin = 0
+    fence = ""
+    in_list = False
+    for line in lines:
+        plain = line.expandtabs(4)
+        depth = len(plain) - len(plain.lstrip(" "))
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark["mark"].startswith(fence)):
+            fence = "" if fence else mark["mark"]
+        if fence or not plain.strip():
+            yield line
+            continue
+        is_item = ITEM_MARK.match(line) is not None
+        if margin and depth < margin:
+            margin = 0
+        if margin:
+            yield plain[margin:]
+        elif is_item and depth >= _CODE_DEPTH and not in_list:
+            margin = depth
+            yield plain[margin:]
+        else:
+            in_list = is_item or (in_list and depth > 0)
+            yield line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
