@@ -22,6 +22,7 @@ from memory.languages.folding import folded
 
 _REACH_CHARS = 48
 _SHORTEST_CUT_CHARS = 10
+_PIECE_CHARS = 2000
 _BOUNDARY_LANGUAGES = ("de", "en", "es")
 _WHOLE_WORD = re.compile(r"[^\W\d_]{3,}[.!?…]+[\"'»”)]*\s*$")
 
@@ -93,8 +94,20 @@ def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]
 
 
 def _ends(language: str, line: str) -> set[int]:
-    boundaries = sentencex.get_sentence_boundaries(language, line)
-    return {boundary["end_index"] for boundary in boundaries}
+    """Where sentences end. sentencex takes quadratic time over quotation marks that nobody
+    closes, so it sees a long line in pieces; the ends of pieces are blanks, and no ends of
+    sentences for that."""
+    ends = {len(line)}
+    start = 0
+    while start < len(line):
+        stop = len(line)
+        if stop - start > _PIECE_CHARS:
+            blank = line.rfind(" ", start + 1, start + _PIECE_CHARS)
+            stop = blank + 1 if blank > 0 else start + _PIECE_CHARS
+        found = sentencex.get_sentence_boundaries(language, line[start:stop])
+        ends.update(start + boundary["end_index"] for boundary in found[:-1])
+        start = stop
+    return ends
 
 
 def _ends_before_lower_case(line: str, start: int, end: int) -> bool:

@@ -1,15 +1,15 @@
 """The free filter: which sentences are worth a review.
 
 A sentence is marked when a rule of any language meets it and no veto of that language does.
-One pass over the sentence meets all patterns of all languages at once, in linear time.
+A pass over the sentence meets many patterns at once, in linear time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import cast, get_args
+from functools import cache
+from typing import cast
 
 import re2
 
@@ -29,17 +29,27 @@ _MEMORY_BYTES = 256 * 1024 * 1024
 class Rule:
     """A rule with the numbers of its patterns.
 
-    `after` are patterns over what Jarvis said just before: with none, it does not matter what
-    that was. `despite` are the vetoes that this rule overrules.
+    `claims` are numbers of the patterns one of which must meet a sentence, `objections` of its
+    own exceptions and the vetoes that it does not overrule. `after` and `not_after` are
+    numbers of patterns over what Jarvis said just before.
     """
 
     name: str
     kind: CandidateKind
-    patterns: frozenset[int]
-    unless: frozenset[int]
+    claims: frozenset[int]
+    objections: frozenset[int]
     after: frozenset[int]
     not_after: frozenset[int]
-    vetoes: frozenset[int]
+
+    def marks(
+        self, claims: frozenset[int], objections: frozenset[int], before: frozenset[int] | None
+    ) -> bool:
+        """`before` is None where Jarvis said nothing."""
+        if self.claims.isdisjoint(claims) or not self.objections.isdisjoint(objections):
+            return False
+        if self.after and (before is None or self.after.isdisjoint(before)):
+            return False
+        return before is None or self.not_after.isdisjoint(before)
 
 
 class Patterns:
@@ -67,72 +77,86 @@ class Patterns:
             return frozenset()
         return frozenset(cast("list[int] | None", self._set.Match(text)) or ())
 
-    @property
-    def written(self) -> tuple[str, ...]:
-        return tuple(self._numbers)
+    def __len__(self) -> int:
+        return len(self._numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All languages' rules, in the order in which they are asked."""
+    """One language's rules, in the order in which they are asked.
+
+    What speaks for a mark and what speaks against it are apart, and so are languages: an
+    automaton of them all would have many more states, and most sentences need only the first.
+    """
 
     rules: tuple[Rule, ...]
-    spoken: Patterns
+    claims: Patterns
+    objections: Patterns
     before: Patterns
 
-
-@lru_cache(maxsize=1)
-def rules() -> Rules:
-    found: list[Rule] = []
-    spoken, before = Patterns(), Patterns()
-    for language in data.LANGUAGES_HERE:
-        if data.has(language, "filter"):
-            found.extend(_read(language, spoken, before))
-    spoken.compile()
-    before.compile()
-    found.sort(key=lambda rule: ORDER.index(rule.kind))
-    return Rules(tuple(found), spoken, before)
+    def marking(self, sentence: str, before: frozenset[int] | None) -> Iterator[Rule]:
+        """`sentence` is folded."""
+        claims = self.claims.met(sentence)
+        if not claims:
+            return
+        objections = self.objections.met(sentence)
+        for rule in self.rules:
+            if rule.marks(claims, objections, before):
+                yield rule
 
 
-def _read(language: str, spoken: Patterns, before: Patterns) -> Iterable[Rule]:
+@cache
+def rules() -> tuple[Rules, ...]:
+    """Each language's, read once."""
+    return tuple(_read(language) for language in data.LANGUAGES_HERE)
+
+
+def _read(language: str) -> Rules:
     written = Written(data.load(language, "filter"), f"{language}/filter.toml")
+    claims, objections, before = Patterns(), Patterns(), Patterns()
     listed = written.table("vetoes")
-    vetoes = {name: spoken.add(listed.listed(name, [])) for name in VETOES}
+    vetoes = {name: objections.add(listed.listed(name, [])) for name in VETOES}
     listed.finish()
+    found = []
     for rule in written.tables("rule"):
         kind, despite = rule.take("kind"), rule.take("despite", [])
-        if kind not in get_args(CandidateKind) or not set(despite) <= set(VETOES):
+        if kind not in ORDER or not set(despite) <= set(VETOES):
             raise ValueError(f"{rule.where}: its kind or one of its vetoes is unknown.")
-        yield Rule(
-            name=f"{language}.{kind}.{rule.take('name')}",
-            kind=cast(CandidateKind, kind),
-            patterns=spoken.add(rule.listed("patterns")),
-            unless=spoken.add(rule.listed("unless", [])),
-            after=before.add(rule.listed("after", [])),
-            not_after=before.add(rule.listed("not_after", [])),
-            vetoes=frozenset().union(*(vetoes[each] for each in VETOES if each not in despite)),
+        respected = (vetoes[veto] for veto in VETOES if veto not in despite)
+        found.append(
+            Rule(
+                name=f"{language}.{kind}.{rule.take('name')}",
+                kind=cast(CandidateKind, kind),
+                claims=claims.add(rule.listed("patterns")),
+                objections=objections.add(rule.listed("unless", [])).union(*respected),
+                after=before.add(rule.listed("after", [])),
+                not_after=before.add(rule.listed("not_after", [])),
+            )
         )
         rule.finish()
     written.finish()
+    for patterns in (claims, objections, before):
+        patterns.compile()
+    found.sort(key=_rank)
+    return Rules(tuple(found), claims, objections, before)
+
+
+def _rank(rule: Rule) -> int:
+    return ORDER.index(rule.kind)
 
 
 def marked(
     text: str, *, language: str | None = None, previous: str | None = None
 ) -> tuple[Candidate, ...]:
-    """The sentences of `text` that say something worth keeping, in order, each once.
+    """The sentences of `text` that say something worth keeping, in order.
 
     `previous` is what Jarvis said just before. `language` is a hint for cutting sentences
     only: the rules of all languages run.
     """
-    before: frozenset[int] | None = None
+    before = _before(previous)
     found = []
     for sentence in sentences(text, language):
-        met = rules().spoken.met(fold(sentence.text))
-        if not met:
-            continue
-        if before is None and previous is not None:
-            before = rules().before.met(fold(previous))
-        rule = _first(rules().rules, met, before)
+        rule = min(_marking(sentence.text, before), key=_rank, default=None)
         if rule is not None:
             found.append(Candidate(kind=rule.kind, rule=rule.name, quote=sentence.text))
     return tuple(found)
@@ -140,22 +164,18 @@ def marked(
 
 def meeting(sentence: str, *, previous: str | None = None) -> tuple[str, ...]:
     """The names of all rules that mark `sentence`, which is taken as one sentence."""
-    met = rules().spoken.met(fold(sentence))
-    before = None if previous is None else rules().before.met(fold(previous))
-    return tuple(rule.name for rule in rules().rules if _marks(rule, met, before))
+    return tuple(rule.name for rule in _marking(sentence, _before(previous)))
 
 
-def _first(
-    asked: Sequence[Rule], met: frozenset[int], before: frozenset[int] | None
-) -> Rule | None:
-    return next((rule for rule in asked if _marks(rule, met, before)), None)
+def _before(previous: str | None) -> tuple[frozenset[int] | None, ...]:
+    """For each language."""
+    if previous is None:
+        return (None,) * len(rules())
+    said = fold(previous)
+    return tuple(each.before.met(said) for each in rules())
 
 
-def _marks(rule: Rule, met: frozenset[int], before: frozenset[int] | None) -> bool:
-    if rule.patterns.isdisjoint(met):
-        return False
-    if not rule.unless.isdisjoint(met) or not rule.vetoes.isdisjoint(met):
-        return False
-    if rule.after and (before is None or rule.after.isdisjoint(before)):
-        return False
-    return before is None or rule.not_after.isdisjoint(before)
+def _marking(sentence: str, before: tuple[frozenset[int] | None, ...]) -> Iterator[Rule]:
+    said = fold(sentence)
+    for each, said_before in zip(rules(), before, strict=True):
+        yield from each.marking(said, said_before)

@@ -19,7 +19,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     for path in sorted(FIXTURES.glob("*.toml"))
     for rule, examples in tomllib.loads(path.read_text(encoding="utf-8")).items()
 }
-NAMES = [rule.name for rule in rules().rules]
+NAMES = [rule.name for language in rules() for rule in language.rules]
 
 
 def test_every_language_has_rules() -> None:
