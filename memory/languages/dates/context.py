@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 
 from memory.languages.dates.words import Words
 
@@ -13,24 +15,34 @@ _WORD = re.compile(r"[\w']+")
 
 
 class Clause:
-    """A piece of a sentence, between commas and conjunctions; folded, and as it was written."""
+    """A piece of a sentence, between commas and conjunctions; folded, and as it was written.
+
+    Verbs are asked for by language: "was" is English for the past and German for "what".
+    """
 
     def __init__(self, text: str, accented: str, languages: tuple[Words, ...]) -> None:
         self._text = text
         self._accented = accented
         self._languages = languages
+        self._verbs: dict[tuple[str, str], bool] = {}
+
+    def past(self, words: Words) -> bool:
+        known = self._verbs.get(("past", words.language))
+        if known is None:
+            known = _in_the_past(words, self._text, self._accented)
+            self._verbs["past", words.language] = known
+        return known
+
+    def own_verb(self, words: Words) -> bool:
+        """It says who does something, or has a verb of the present or future."""
+        known = self._verbs.get(("present", words.language))
+        if known is None:
+            known = bool(words.present.search(self._text))
+            self._verbs["present", words.language] = known
+        return known
 
     def _has(self, name: str) -> bool:
         return any(getattr(words, name).search(self._text) for words in self._languages)
-
-    @cached_property
-    def past(self) -> bool:
-        return any(_in_the_past(words, self._text, self._accented) for words in self._languages)
-
-    @cached_property
-    def own_verb(self) -> bool:
-        """It says who does something, or has a verb of the present or future."""
-        return self._has("present")
 
     @cached_property
     def yearly(self) -> bool:
@@ -88,7 +100,7 @@ class Clauses:
         bounds = [0, *ends, len(text)]
         inner = sorted(cuts)
         at = 0
-        for first, last in zip(bounds, bounds[1:], strict=False):
+        for first, last in pairwise(bounds):
             if first >= last:
                 continue
             pieces = [first]
@@ -104,7 +116,7 @@ class Clauses:
                 self._sentence_of.append(len(self._sentences))
                 sentence.append(clause)
             self._sentences.append(sentence)
-        self._any: dict[tuple[int, str], bool] = {}
+        self._known: dict[tuple[int, str], bool] = {}
 
     def index(self, position: int) -> int:
         return max(0, bisect_right(self._starts, position) - 1)
@@ -118,11 +130,19 @@ class Clauses:
     def end(self, index: int) -> int:
         return self._starts[index + 1] if index + 1 < len(self._starts) else self._length
 
-    def sentence_has(self, index: int, name: str) -> bool:
-        """Whether any clause of the sentence is `past`, `yearly` or `once`."""
+    def sentence_is_past(self, index: int, words: Words) -> bool:
+        return self._any(index, f"past {words.language}", lambda clause: clause.past(words))
+
+    def sentence_is_yearly(self, index: int) -> bool:
+        return self._any(index, "yearly", lambda clause: clause.yearly) and not self._any(
+            index, "once", lambda clause: clause.once
+        )
+
+    def _any(self, index: int, what: str, holds: Callable[[Clause], bool]) -> bool:
+        """Whether any clause of the sentence is so."""
         sentence = self._sentence_of[index]
-        known = self._any.get((sentence, name))
+        known = self._known.get((sentence, what))
         if known is None:
-            known = any(getattr(clause, name) for clause in self._sentences[sentence])
-            self._any[sentence, name] = known
+            known = any(map(holds, self._sentences[sentence]))
+            self._known[sentence, what] = known
         return known

@@ -69,7 +69,7 @@ def looked_up(words: Words, form: Form, groups: dict[str, str | None]) -> Said |
         "weekday": words.weekday,
         "month": words.month,
         "day": words.day,
-        "nth": words.day,
+        "nth": words.nth,
         "number": words.day,
         "count": words.count,
         "year": words.year,
@@ -112,18 +112,20 @@ def _days(said: Said, today: date) -> Meaning | None:
 
 def _in(said: Said, today: date) -> Meaning | None:
     assert said.unit is not None
-    count = said.count if said.count is not None else said.form.n
-    if not count:
+    if not said.count:
         return None
-    return _on(counted(today, count, said.unit), bare="span")
+    return _on(counted(today, said.count, said.unit), bare="span")
+
+
+def _months(said: Said, today: date) -> Meaning | None:
+    return _on(days.plus_months(today, said.form.n), bare="span", past=said.form.n < 0)
 
 
 def _ago(said: Said, today: date) -> Meaning | None:
     assert said.unit is not None
-    count = said.count if said.count is not None else said.form.n
-    if not count:
+    if not said.count:
         return None
-    return _on(counted(today, -count, said.unit), past=True)
+    return _on(counted(today, -said.count, said.unit), past=True)
 
 
 def _within(said: Said, today: date) -> Meaning | None:
@@ -449,6 +451,7 @@ MEANINGS: dict[str, Callable[[Said, date], Meaning | None]] = {
     "in year": _in_year,
     "iso": _iso,
     "month": _month,
+    "months": _months,
     "nothing": _nothing,
     "nth weekday": _nth_weekday,
     "numeric": _numeric,

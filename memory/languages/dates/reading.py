@@ -87,8 +87,12 @@ class _Found:
     start: int
     end: int
     words: Words
-    form: Form | None
+    form: Form
     meaning: Meaning
+
+    @property
+    def weak(self) -> bool:
+        return self.form.means == "day alone"
 
 
 def spoken_dates(text: str, at: datetime) -> tuple[SpokenDate, ...]:
@@ -158,7 +162,9 @@ class _Reading:
 
     def _told_as_past(self, view_place: int) -> bool:
         place = bisect_left(self._view.at, view_place)
-        return bool(self._text) and self._past(max(0, place - 1))
+        return bool(self._text) and any(
+            self._past(max(0, place - 1), words) for words in languages()
+        )
 
     def _candidates(self, today: date) -> Iterator[_Found]:
         for words in languages():
@@ -190,11 +196,13 @@ class _Reading:
         text = self._text
         if text[start].isdigit() and _NUMBER_BEFORE.search(text[max(0, start - 2) : start]):
             return False
+        if text[end - 1] == ".":
+            return not text[end : end + 1].isdigit()
         return not (text[end - 1].isdigit() and _NUMBER_AFTER.match(text, end))
 
     def _shifted(self, words: Words, plain: list[_Found]) -> Iterator[_Found]:
         """ "A week from Friday": a date that is counted from another."""
-        dates = [each for each in plain if each.form is not None and each.meaning.kind != "nothing"]
+        dates = [each for each in plain if each.meaning.kind != "nothing"]
         if not dates:
             return
         starting: dict[int, list[_Found]] = {}
@@ -238,18 +246,19 @@ class _Reading:
                 return yearly(self._today, *means.day_of_year) or means
         if means.bare in ("weekday", "day", "month") and clause.habit:
             return Meaning(kind="weekly", weekday=means.weekday)
-        if self._past(found.start):
+        if self._past(found.start, found.words):
             return replace(VAGUE, day_of_year=means.day_of_year, weekday=means.weekday)
         return means
 
-    def _past(self, start: int) -> bool:
+    def _past(self, start: int, words: Words) -> bool:
         """Whether it may be a day of the past: then only what follows "for" is ahead."""
         index = self._clauses.index(start)
         clause = self._clauses.clause(index)
-        if not clause.past and (clause.own_verb or not self._clauses.sentence_has(index, "past")):
+        if not clause.past(words) and (
+            clause.own_verb(words) or not self._clauses.sentence_is_past(index, words)
+        ):
             return False
-        before = self._text[max(0, start - _PURPOSE_CHARS) : start]
-        return not any(words.purpose.search(before) for words in languages())
+        return not words.purpose.search(self._text[max(0, start - _PURPOSE_CHARS) : start])
 
     def _spoken(self, found: _Found, means: Meaning) -> SpokenDate | None:
         view_start, view_end = self._view.raw_span(found.start, found.end)
@@ -269,7 +278,7 @@ class _Reading:
             "weekday": means.weekday,
             "past": means.past,
             "begins": means.begins,
-            "told_as_past": self._past(found.start),
+            "told_as_past": self._past(found.start, found.words),
             "real": self._gloss_at.get(view_end),
         }
         match means.kind:
@@ -302,6 +311,10 @@ class Spans:
         """Those that begin there."""
         return self._spans[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
+    def meets(self, start: int, end: int) -> bool:
+        before = bisect_left(self._starts, end)
+        return before > 0 and self._spans[before - 1][1] > start
+
 
 _MEASURABLE = {"date", "either order", "numeric", "in year", "a day of each year", "in month"}
 """Forms that end in a number, which may belong to the next word: "in March 3 friends come"."""
@@ -314,12 +327,12 @@ def _recurs(clauses: Clauses, index: int, spans: Spans) -> bool | None:
         return False
     if clause.yearly or clause.habit:
         return True
-    if not clauses.sentence_has(index, "yearly") or clauses.sentence_has(index, "once"):
+    if not clauses.sentence_is_yearly(index):
         return False
     start = clauses.start(index)
     if clause.light([(a - start, b - start) for a, b in spans.within(start, clauses.end(index))]):
         return True
-    return False if clause.own_verb else None
+    return False if any(map(clause.own_verb, languages())) else None
 
 
 def _moved(anchor: Meaning, count: int, unit: Unit) -> Meaning:
@@ -340,19 +353,37 @@ _STRENGTH = {"nothing": 0, "vague": 1, "weekly": 2, "yearly": 3, "real": 4}
 
 
 def _chosen(candidates: list[_Found]) -> list[_Found]:
-    """Leftmost first, then longest. What the same words mean in two ways can't be told."""
+    """Leftmost first, then longest, what can be told last. What the same words mean in two
+    languages can't be told; within a language, the form that stands first counts.
+
+    "On the 12th" gives way to whatever else its words belong to.
+    """
     candidates.sort(key=lambda each: (each.start, -each.end, _STRENGTH[each.meaning.kind]))
     chosen: list[_Found] = []
     for each in candidates:
-        if chosen and each.start < chosen[-1].end:
-            last = chosen[-1]
-            same = (each.start, each.end) == (last.start, last.end)
-            if same and each.meaning.kind == last.meaning.kind == "real":
-                if each.meaning.span != last.meaning.span:
-                    chosen[-1] = replace(last, meaning=VAGUE)
+        if each.weak:
             continue
-        chosen.append(each)
-    return chosen
+        if not chosen or each.start >= chosen[-1].end:
+            chosen.append(each)
+        elif _contradict(each, chosen[-1]):
+            chosen[-1] = replace(chosen[-1], meaning=VAGUE)
+    strong = Spans((each.start, each.end) for each in chosen)
+    end = 0
+    weak = []
+    for each in candidates:
+        if each.weak and each.start >= end and not strong.meets(each.start, each.end):
+            weak.append(each)
+            end = each.end
+    return sorted((*chosen, *weak), key=lambda each: each.start) if weak else chosen
+
+
+def _contradict(one: _Found, other: _Found) -> bool:
+    return (
+        (one.start, one.end) == (other.start, other.end)
+        and one.words is not other.words
+        and one.meaning.kind == other.meaning.kind == "real"
+        and one.meaning.span != other.meaning.span
+    )
 
 
 def _gloss_date(match: re.Match[str], today: date) -> SpokenDate | None:

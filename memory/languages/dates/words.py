@@ -23,9 +23,10 @@ from memory.languages.folding import fold, pattern
 _SPACE = r"(?:,[ \t]*|[ \t]+)"
 _GAP = r"[ \t-]+"
 """Between the words of one number."""
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = re.compile(r"\{([a-z_]+)\}")
 _PATTERN_BYTES = 1 << 26
 """What a pattern may take while it runs; the longest needs about a quarter of it."""
+_WEEKS_OF_A_MONTH = 5
 _SEPARATORS = re.compile(r"[\s,-]+")
 _UMLAUTS = {"ä": ("a", "ae"), "ö": ("o", "oe"), "ü": ("u", "ue"), "ß": ("ss",)}
 
@@ -73,6 +74,7 @@ class Words:
     weekday: Mapping[str, int]
     month: Mapping[str, int]
     day: Mapping[str, int]
+    nth: Mapping[str, int]
     count: Mapping[str, int]
     year: Mapping[str, int]
     unit: Mapping[str, Unit]
@@ -244,6 +246,11 @@ def _words(language: str) -> Words:
     short = _lookup(_numbered(table["short_months"], 1))
     day = _days(numbers)
     year = _years(table["years"], cardinals)
+    nth = (
+        _lookup(_numbered(numbers["nth"], 1))
+        if "nth" in numbers
+        else {word: value for word, value in day.items() if value <= _WEEKS_OF_A_MONTH}
+    )
     unit = {
         spelling: Unit(row.get("days", 0), row.get("months", 0))
         for row in table["units"]
@@ -261,7 +268,8 @@ def _words(language: str) -> Words:
         "day": f"(?P<day>{_one_of(day)}|{numbers['day_digits']})",
         "spoken_day": f"(?P<day>{_one_of(day)})",
         "cardinal_day": f"(?P<day>{cardinal})",
-        "nth": f"(?P<nth>{_one_of(word for word, value in day.items() if value <= 5)})",
+        "nth": f"(?P<nth>{_one_of(nth)})",
+        "ordinal": _one_of(day),
         "month_number": f"(?P<number>{_one_of(w for w, v in day.items() if v <= 12)})",
         "count": f"(?P<count>{cardinal}{'|' + counts if counts else ''}|[0-9]{{1,3}})",
         "unit": f"(?P<unit>{_one_of(unit)})",
@@ -269,7 +277,7 @@ def _words(language: str) -> Words:
         "d": r"(?P<d>[0-9]{1,2})",
         "m": r"(?P<m>[0-9]{1,2})",
         "y": r"(?P<year>(?:19|20)[0-9]{2})",
-        "part": f"(?:{_SPACE}(?:{pattern(table['parts']).replace(' ', _SPACE)}))?",
+        "part": rf"(?:[ \t]+(?:{pattern(table['parts']).replace(' ', _SPACE)}))?",
     }
     macros = table.get("macros", {})
     forms = tuple(
@@ -299,6 +307,7 @@ def _words(language: str) -> Words:
         language=language,
         weekday=weekday,
         month=month | short,
+        nth=nth,
         day=day | {word: value for word, value in cardinals.items() if word not in day},
         count=count,
         year=year,
@@ -320,7 +329,7 @@ def _words(language: str) -> Words:
         simple_past=_optional(context, "simple_past"),
         participle=_optional(context, "participle"),
         past_accented=_accented(context),
-        auxiliary=frozenset(s for word in context["auxiliary"] for s in spellings(word)),
+        auxiliary=frozenset(s for word in context.get("auxiliary", []) for s in spellings(word)),
         not_past=frozenset(s for word in context.get("not_past", []) for s in spellings(word)),
     )
 
