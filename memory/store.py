@@ -235,27 +235,29 @@ def replace(path: Path, content: bytes, *, expected: bytes | None) -> bool:
 # Pages that are logged before they change ----------------------------------------------
 
 
-def read_settled(path: Path, *, awaited: bool = False) -> bytes | None:
-    """What the file holds once nobody is in the middle of writing it; None without a file.
+def read_settled(path: Path, *, awaited: bool = False) -> tuple[bytes | None, bool]:
+    """What the file holds (None without a file), and whether nobody is in the middle of
+    writing it.
 
     An editor that saves in place empties the file first. `awaited` means that it should be
-    there: one that deletes and creates it leaves it missing for a moment. Waits at most
-    `_SETTLING_S`.
+    there: an editor that deletes and creates it leaves it missing for a moment. Such
+    moments are waited for, at most `_SETTLING_S`.
     """
     until = time.monotonic() + _SETTLING_S
     while True:
-        try:
-            content, is_settled = _read_once(path)
-        except FileNotFoundError:
-            content, is_settled = None, not awaited
+        content, is_settled = _read_once(path)
+        is_settled = is_settled and not (content is None and awaited)
         if is_settled or time.monotonic() >= until:
-            return content
+            return content, is_settled or content is None
         time.sleep(_SETTLING_STEP_S)
 
 
-def _read_once(path: Path) -> tuple[bytes, bool]:
+def _read_once(path: Path) -> tuple[bytes | None, bool]:
     """What the file holds, and whether nobody had it open for writing."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None, True
     with os.fdopen(fd, "rb") as file:
         is_settled = _without_writer(fd)
         return file.read(), is_settled
@@ -279,6 +281,26 @@ def _without_writer(fd: int) -> bool:
     return True
 
 
+def is_read_only(path: Path) -> bool:
+    """Whether nobody may write this file, as its mode says: replacing it would be possible,
+    and against the user's wish."""
+    found = _stat(path)
+    return found is not None and not found.st_mode & 0o222
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether these are two names of one file."""
+    first, second = _stat(one), _stat(other)
+    return first is not None and second is not None and os.path.samestat(first, second)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
 def stage(part: Path, page: Path, content: bytes) -> None:
     """Write and sync what is to become `page` under the name `part`, in the same folder.
 
@@ -286,7 +308,7 @@ def stage(part: Path, page: Path, content: bytes) -> None:
     """
     beginning = part.with_name(f"{part.name}.tmp")
     with writing(page):
-        before = page.stat() if page.exists() else None
+        before = _stat(page)
         fd = os.open(beginning, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
         try:
             try:
@@ -340,7 +362,7 @@ def _change(part: Path, page: Path, expected: bytes) -> bool:
     if not _exchange(part, page):
         part.replace(page)
         return True
-    if read_settled(part) == expected:
+    if read_settled(part) == (expected, True):
         part.unlink()
         return True
     give_back(part, page, ours)
@@ -358,7 +380,7 @@ def give_back(part: Path, page: Path, ours: bytes) -> None:
         except FileNotFoundError:  # an editor that deletes and creates
             part.replace(page)
         else:
-            if read_settled(part) == ours:
+            if read_settled(part)[0] == ours:
                 return
             _exchange(part, page)
     stage(part, page, ours)

@@ -32,7 +32,7 @@ from memory.notebooks import changelog, edit
 from memory.notebooks.changelog import Logged
 from memory.notebooks.limits import ENTRY_CHARS, NOTEBOOKS_CHARS
 from memory.notebooks.named import named
-from memory.notebooks.page import Entry, Page
+from memory.notebooks.page import Entry, Page, read_page
 from memory.notebooks.tidy import ours, says_as_much
 from memory.notebooks.waiting import Waiting, WaitingRoom
 from memory.records import NOTEBOOKS, Accepted, Change, Notebook, Removed, Source
@@ -41,7 +41,7 @@ from memory.vault import Vault
 log = logging.getLogger(__name__)
 
 _LOCK_TIMEOUT_S = 60.0
-_ATTEMPTS = 50
+_ATTEMPTS = 8
 _FILE_BYTES = 256 * 1024
 _TITLE = {"L1.2": "No room in the notebooks yet", "L3.3": "Too long for the notebooks"}
 
@@ -204,7 +204,7 @@ class Ledger:
                     f"There is no change {change_id}. `jarvis changes` shows them with their ids."
                 )
             contents = self._contents()
-            pages = {name: self._editable(name, contents[name]) for name in NOTEBOOKS}
+            pages = self._pages_of(contents, {change.notebook})
             page = pages[change.notebook]
             if change.new is None:
                 assert change.old is not None
@@ -250,7 +250,7 @@ class Ledger:
         """
         with self._locked(at):
             contents = self._contents()
-            pages = {name: self._editable(name, contents[name]) for name in NOTEBOOKS}
+            pages = self._pages_of(contents, ())
             waits = [each for each in self._waiting.waiting() if each.accepted.text]
             texts = [entry.text for page in pages.values() for entry in page.entries]
             texts += [each.accepted.text for each in waits if each.accepted.text]
@@ -268,6 +268,7 @@ class Ledger:
                 for entry in page.entries
                 if changelog.removed_key(entry.text) in keys
             ]
+            pages = self._pages_of(contents, {each.notebook for each in gone})
             dropped = [w for w in waits if changelog.removed_key(w.accepted.text or "") in keys]
             if not gone:  # it waits only; the log has to know all the same (m23)
                 [first, *_] = dropped
@@ -352,7 +353,7 @@ class Ledger:
             if key is not None and each.key == key and each.item is not None
         }
         contents = self._contents()
-        pages = {name: self._editable(name, contents[name]) for name in NOTEBOOKS}
+        pages = self._pages_of(contents, {each.notebook for each in accepted})
         changes = [each.change for each in logged]
         gone = changelog.removed(changes)
         texts = {name: tuple(e.text for e in page.entries) for name, page in pages.items()}
@@ -376,10 +377,12 @@ class Ledger:
                     reason="Another change that belongs to it could not be written.",
                 )
             planned = []
+            after = pages
         done = self._put(
             planned,
             contents,
             pages,
+            after=after,
             like=Change(
                 id="",
                 at=at,
@@ -498,6 +501,7 @@ class Ledger:
         pages: _Pages,
         *,
         like: Change,
+        after: _Pages | None = None,
         accepted: Sequence[Accepted] = (),
         said_at: Mapping[int, datetime] | None = None,
         key: str | None = None,
@@ -521,9 +525,10 @@ class Ledger:
             batch = logged[0].batch if logged else last
             item = plan.item if key is not None else None
             logged.append(Logged(change=change, batch=batch, key=key, item=item))
-        after = dict(pages)
-        for each in logged:
-            after[each.change.notebook] = _applied(after[each.change.notebook], each.change)
+        if after is None:
+            after = dict(pages)
+            for plan in planned:
+                after[plan.notebook] = _applied(after[plan.notebook], plan)
         touched = [name for name in NOTEBOOKS if after[name] != pages[name]]
         staged = {}
         try:
@@ -555,8 +560,10 @@ class Ledger:
         `part` is what was staged for it; it goes when the changes are on the page. An entry
         that was edited or is gone stays so, and the next look finds and logs that edit.
         """
+        target = self._target(name)
         for _ in range(_ATTEMPTS):
-            content = self._content(name, awaited=True)
+            with store.writing(target):
+                content, is_settled = store.read_settled(target, awaited=True)
             page = after = self._editable(name, content)
             for each in logged:
                 if each.change.notebook == name:
@@ -568,11 +575,11 @@ class Ledger:
             if staged != part:
                 store.remove(part)
                 part = staged
-            if store.commit(part, self._target(name), expected=content):
+            if is_settled and store.commit(part, target, expected=content):
                 return after
         raise StateUnwritable(
-            f"{self._target(name)} is being changed by another program all the time. Close it; "
-            "what was to be written is in the log and is applied then."
+            f"{target} is held open, or changed all the time, by another program. Close it there; "
+            "what was to be written is in changes.jsonl, and Jarvis puts it into the page then."
         )
 
     # After a crash ---------------------------------------------------------------------
@@ -604,15 +611,15 @@ class Ledger:
         target = self._target(name)
         for part, batch, before, after in self._staged(name):
             logged = [each for each in self._logged() if each.batch == batch]
-            if target.exists() and part.samefile(target):
+            if store.is_same_file(part, target):
                 store.remove(part)  # the page under its second name
                 continue
-            content = store.read_settled(part) or b""
+            content = store.read_settled(part)[0] or b""
             if not logged or _digest(content) == before:
                 store.remove(part)  # never logged; or what the new page took the place of
                 continue
             if _digest(content) != after:  # a save that the new page took the place of
-                now = store.read_settled(target)
+                now = store.read_settled(target)[0]
                 if now is None or _digest(now) != after:
                     shown = store.set_aside(part, target)
                     log.warning("a save that crossed an interrupted write is now %s", shown.name)
@@ -642,7 +649,7 @@ class Ledger:
     def _content(self, name: Notebook, *, awaited: bool) -> bytes | None:
         target = self._target(name)
         with store.writing(target):
-            return store.read_settled(target, awaited=awaited)
+            return store.read_settled(target, awaited=awaited)[0]
 
     def _page(self, name: Notebook, content: bytes | None) -> Page:
         """The page that these bytes are; raises NotebookUnwritable for one that is none."""
@@ -661,11 +668,20 @@ class Ledger:
     def _editable(self, name: Notebook, content: bytes | None) -> Page:
         """The page; raises NotebookUnwritable also where the file is read-only."""
         path = self._target(name)
-        if content is not None and path.exists() and not path.stat().st_mode & 0o222:
+        if content is not None and store.is_read_only(path):
             raise NotebookUnwritable(
                 f"{path} is read-only, so nothing was changed in it. Allow writing, then try again."
             )
         return self._page(name, content)
+
+    def _pages_of(self, contents: _Bytes, to_change: Collection[Notebook]) -> _Pages:
+        """Both pages; only those that are to be changed have to be fit for it."""
+        return {
+            name: self._editable(name, content)
+            if name in to_change
+            else read_page(name, (content or b"")[:_FILE_BYTES])
+            for name, content in contents.items()
+        }
 
     # The user's own edits --------------------------------------------------------------
 
