@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from memory.languages.dates.words import Words
+from memory.languages.folding import fold
 
 _SENTENCE_END = re.compile(r"(?<![0-9])[.!?;]+(?=\s|$)|[\n!?;]|(?<=[0-9]{4})\.(?=\s|$)")
 _WORD = re.compile(r"[\w']+")
@@ -79,8 +80,11 @@ def _in_the_past(words: Words, text: str, accented: str) -> bool:
                 return True
     if words.participle is not None and words.auxiliary.intersection(said):
         return any(words.participle.fullmatch(word) and word not in words.not_past for word in said)
-    if words.past_accented is not None:
-        return bool(words.past_accented.search(accented))
+    if words.past_accented is not None and not accented.isascii():
+        return any(
+            words.past_accented.fullmatch(word) and fold(word) not in words.not_past
+            for word in _WORD.findall(accented)
+        )
     return False
 
 

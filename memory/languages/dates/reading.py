@@ -173,7 +173,10 @@ class _Reading:
             yield from self._shifted(words, plain)
 
     def _plain(self, words: Words, today: date) -> Iterator[_Found]:
+        here = {slot for slot, gate in words.gates.items() if gate.search(self._text)}
         for form in words.forms:
+            if not form.needs <= here:
+                continue
             for match in form.pattern.finditer(self._text):
                 start, end = match.span()
                 if not self._stands_alone(start, end):

@@ -26,7 +26,9 @@ _GAP = r"[ \t-]+"
 _SLOT = re.compile(r"\{([a-z_]+)\}")
 _PATTERN_BYTES = 1 << 26
 """What a pattern may take while it runs; the longest needs about a quarter of it."""
+_GATES = frozenset({"weekday", "month", "safe_month", "short_month", "unit"})
 _WEEKS_OF_A_MONTH = 5
+_CHOICE = re.compile(r"\{[a-z_]+\} ?\||\|\{[a-z_]+\}|\{[a-z_]+\}\)\?")
 _SEPARATORS = re.compile(r"[\s,-]+")
 _UMLAUTS = {"ä": ("a", "ae"), "ö": ("o", "oe"), "ü": ("u", "ue"), "ß": ("ss",)}
 
@@ -50,6 +52,8 @@ class Form:
 
     means: str
     pattern: Any
+    needs: frozenset[str]
+    """The slots without whose words it can't be there; see `Words.gates`."""
     n: int = 0
     which: str = "bare"
     on: tuple[int, int] | None = None
@@ -79,6 +83,8 @@ class Words:
     year: Mapping[str, int]
     unit: Mapping[str, Unit]
     forms: tuple[Form, ...]
+    gates: Mapping[str, Any]
+    """By slot: whether a text has any of its words at all."""
     shifts: tuple[Shift, ...]
     goes_on: frozenset[str]
     measures: frozenset[str]
@@ -201,14 +207,52 @@ def _days(table: dict[str, Any]) -> dict[str, int]:
     )
 
 
-def _compiled(template: str, slots: Mapping[str, str]) -> Any:
+def _filled(template: str, slots: Mapping[str, str]) -> str:
     spaced = pattern(template).replace(" ", _SPACE)
     filled = _SLOT.sub(lambda found: slots[found[1]], spaced)
     end = "" if template.endswith((r"\.", r"\.?", " ")) else r"\b"
     start = "" if template.startswith(" ") else r"\b"
+    return f"{start}(?:{filled}){end}"
+
+
+def _compiled(written: str, *, longest: bool = False) -> Any:
     options = re2.Options()
     options.max_mem = _PATTERN_BYTES
-    return re2.compile(f"{start}(?:{filled}){end}", options)
+    options.longest_match = longest
+    return re2.compile(written, options)
+
+
+def _needs(template: str) -> frozenset[str]:
+    """Slots that are not one choice of several."""
+    return frozenset(_GATES.intersection(_SLOT.findall(_CHOICE.sub("", template))))
+
+
+def _forms(
+    row: dict[str, Any], macros: Mapping[str, list[str]], slots: Mapping[str, str]
+) -> Iterator[Form]:
+    """One for each template; templates without a name to look up make one together."""
+    plain: list[str] = []
+    named: list[tuple[str, frozenset[str]]] = []
+    for said in row["say"]:
+        for template in _expanded(said, macros):
+            filled = _filled(template, slots)
+            if "(?P<" in filled:
+                named.append((filled, _needs(template)))
+            else:
+                plain.append(filled)
+    patterns = [(_compiled(filled), needs) for filled, needs in named]
+    if plain:
+        patterns.append((_compiled("|".join(plain), longest=True), frozenset()))
+    for compiled, needs in patterns:
+        yield Form(
+            means=row["means"],
+            pattern=compiled,
+            needs=needs,
+            n=row.get("n", 0),
+            which=row.get("which", "bare"),
+            on=tuple(row["on"]) if "on" in row else None,
+            needs_end=row.get("needs_end", False),
+        )
 
 
 def _expanded(template: str, macros: Mapping[str, list[str]]) -> Iterator[str]:
@@ -280,22 +324,10 @@ def _words(language: str) -> Words:
         "part": rf"(?:[ \t]+(?:{pattern(table['parts']).replace(' ', _SPACE)}))?",
     }
     macros = table.get("macros", {})
-    forms = tuple(
-        Form(
-            means=row["means"],
-            pattern=_compiled(template, slots),
-            n=row.get("n", 0),
-            which=row.get("which", "bare"),
-            on=tuple(row["on"]) if "on" in row else None,
-            needs_end=row.get("needs_end", False),
-        )
-        for row in table["form"]
-        for said in row["say"]
-        for template in _expanded(said, macros)
-    )
+    forms = tuple(form for row in table["form"] for form in _forms(row, macros, slots))
     shifts = tuple(
         Shift(
-            pattern=_compiled(said, slots),
+            pattern=_compiled(_filled(said, slots)),
             sign=row["sign"],
             before=row["beside"] == "before",
             n=row.get("n"),
@@ -303,6 +335,13 @@ def _words(language: str) -> Words:
         for row in table["shift"]
         for said in row["say"]
     )
+    gates = {
+        "weekday": _one_of(weekday),
+        "month": _one_of(month),
+        "safe_month": _one_of(month),
+        "short_month": _one_of(month | short),
+        "unit": _one_of(unit),
+    }
     return Words(
         language=language,
         weekday=weekday,
@@ -313,6 +352,7 @@ def _words(language: str) -> Words:
         year=year,
         unit=unit,
         forms=forms,
+        gates={name: _compiled(words) for name, words in gates.items()},
         shifts=shifts,
         goes_on=frozenset(map(fold, context["goes_on"])),
         measures=frozenset(s for word in context["measures"] for s in spellings(word)),
