@@ -14,11 +14,11 @@ characters are escaped there, and where the rule is about secrets the words are 
 | `interrupted`  | `heard_ms`                                                             |
 | `handed_over`  | `first`, `last`, `trigger`                                             |
 | `engine_fault` | `engine`, `fault` (the exception's name)                               |
-| `reviewed`     | `first`, `last`, `marked`, `asked` (sentences that the model saw), `proposed`, `accepted`, `rejected`, `tokens_in`, `tokens_out`, `model`, `billing`, `outcome` |
+| `reviewed`     | `first`, `last`, `marked`, `asked` (sentences that the model saw), `proposed`, `accepted`, `rejected`, `tokens_in`, `tokens_out`, `model`, `billing`, `outcome` (nothing marked, asked, given up, switched off) |
 | `rejected`     | `rule`, `reason`, `operation`, `notebook`, `entry`, `text`, `quote`    |
 | `review_failed`| `first`, `last`, `model`, `billing`, `fault` (unavailable, nonsense), `tries`, `next_at`, `tokens_in`, `tokens_out` |
 | `remembered`   | `saved`, `notebook`, `reason`                                          |
-| `merged`       | `outcome`, `groups`, `accepted`, `entries`, `tokens_in`, `tokens_out`, `model`, `billing`, `next_at` |
+| `merged`       | `outcome` (asking, before the call; merged, nothing, nonsense, unavailable, gave way), `groups`, `accepted`, `entries`, `tokens_in`, `tokens_out`, `model`, `billing` |
 | `tidied`       | `duplicates`, `outdated`, `placed`                                     |
 
 `turn_index` is the turn that an event belongs to, where there is one.
@@ -92,7 +92,7 @@ _FIELDS: Mapping[Kind, frozenset[str]] = {
     "merged": frozenset(
         {
             "outcome", "groups", "accepted", "entries", "tokens_in", "tokens_out", "model",
-            "billing", "next_at",
+            "billing",
         }
     ),
     "tidied": frozenset({"duplicates", "outdated", "placed"}),
@@ -284,6 +284,8 @@ class EventLog:
             sums[billing]["reviews"] += 1
             _add(sums[billing], event, "accepted", "rejected", "tokens_in", "tokens_out")
         for event in self.events("merged", since=since):
+            if event.data.get("outcome") == "asking":
+                continue
             billing = event.data.get("billing") or ""
             sums[billing]["merges"] += 1
             _add(sums[billing], event, "tokens_in", "tokens_out")

@@ -18,23 +18,26 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
 
 from memory.errors import MemoryFault, ModelUnavailable, StateUnwritable
-from memory.events import NAME_CHARS, EventLog, Value
+from memory.events import NAME_CHARS, Event, EventLog, Value
 from memory.llm.protocol import Llm, Question, Reply
-from memory.notebooks import review
+from memory.notebooks import merging, review, tidy
 from memory.notebooks.answers import ANSWER_CHARS
 from memory.notebooks.candidates import marked_in, with_previous
 from memory.notebooks.ledger import Ledger, NotWritten
+from memory.notebooks.limits import MERGE_AT, MERGE_EVERY
+from memory.notebooks.merging import Merge
 from memory.notebooks.review import Marked, Read
+from memory.notebooks.tidy import Drop
 from memory.notebooks.tokens import tokens
 from memory.notebooks.validate import Grounds, decide
 from memory.prompts import prompt
-from memory.records import Accepted, Change, HandOver, Notebook, Proposal, Rejection
+from memory.records import NOTEBOOKS, Accepted, Change, HandOver, Notebook, Proposal, Rejection
 from memory.reviews import (
     LONGEST_WAIT,
     NONSENSE_TRIES,
@@ -63,6 +66,7 @@ NO_MODEL_S = 600.0
 """When no model is at hand: how long until it looks for one again."""
 
 _DAY = timedelta(days=1)
+_MERGE_PATIENCE_S = 60.0  # then the next look tries again: no review has to wait for a merge
 _AFTER_FAULT_S = 60.0
 _ANSWER_GRACE_S = 10.0  # a client keeps the question's timeout; this is for one that doesn't
 
@@ -116,6 +120,17 @@ class ReviewReport:
     faults: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TidyReport:
+    """What went, what found room, what was merged and what the rules kept from being merged."""
+
+    dropped: tuple[Drop, ...] = ()
+    placed: tuple[Change, ...] = ()
+    merged: tuple[Change, ...] = ()
+    refused: tuple[Rejection, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
 class MemoryTask:
     """`model` gives the background model of the moment, or raises ModelUnavailable; it is asked
     before each question, so that who pays is never decided ahead. `now` is the user's clock,
@@ -145,6 +160,7 @@ class MemoryTask:
         self._looking = asyncio.Lock()
         self._marked: dict[str, tuple[Marked, ...]] = {}
         self._answered: dict[tuple[str, str], dict[str, Reply]] = {}
+        self._tidied: tuple[str, date] | None = None
         self._no_model_until = self._began_at
 
     def wake(self) -> None:
@@ -171,6 +187,7 @@ class MemoryTask:
         """Seconds until there may be something to do again."""
         try:
             await self._look(None, asked_for=False)
+            await self._tidy(asked_for=False)
             return await self._pause_s()
         except MemoryFault as fault:
             log.warning("%s", fault)
@@ -189,6 +206,11 @@ class MemoryTask:
             if each.next_at is not None
         ]
         return max(1.0, min([LOOK_EVERY_S, *(wait for wait in waits if wait > 0)]))
+
+    async def tidy_now(self) -> TidyReport:
+        """Tidy up, and merge if the notebooks are nearly full. Raises StateUnwritable and
+        NotebookUnwritable."""
+        return await self._tidy(asked_for=True)
 
     # One look --------------------------------------------------------------------------
 
@@ -314,12 +336,13 @@ class MemoryTask:
     # The question ----------------------------------------------------------------------
 
     async def _model_for(
-        self, waiting: Waiting, *, asked_for: bool, faults: list[str]
+        self, waiting: Waiting | None, *, asked_for: bool, faults: list[str]
     ) -> Llm | None:
-        """The model, if it may be asked about this now; else a sentence that says why not."""
+        """The model, if it may be asked now (about this); else a sentence that says why not."""
         now = self._now()
         if not asked_for:
-            if _is_ahead(waiting.next_at, now) or _is_ahead(self._no_model_until, now):
+            next_at = waiting.next_at if waiting else None
+            if _is_ahead(next_at, now) or _is_ahead(self._no_model_until, now):
                 return None
             if await asyncio.to_thread(self._asked_since, now - _DAY) >= QUESTIONS_A_DAY:
                 faults.append(
@@ -342,7 +365,9 @@ class MemoryTask:
     def _asked_since(self, since: datetime) -> int:
         asked = [e for e in self._events.events("reviewed", since=since) if e.data.get("asked")]
         failed = self._events.events("review_failed", since=since)
-        merged = [e for e in self._events.events("merged", since=since) if e.data.get("model")]
+        merged = [
+            e for e in self._events.events("merged", since=since) if e.data["outcome"] == "asking"
+        ]
         return len(asked) + len(failed) + len(merged)
 
     def _streak(self, model: str) -> list[datetime]:
@@ -479,6 +504,149 @@ class MemoryTask:
     def _given_up(self, waiting: Waiting, marked: tuple[Marked, ...]) -> Reviewed:
         return Reviewed(hand_over=waiting.hand_over, outcome="given up", marked=marked)
 
+    # Tidying ---------------------------------------------------------------------------
+
+    async def _tidy(self, *, asked_for: bool) -> TidyReport:
+        """Small on purpose (L6): what goes for free, one merge, and what waits for room.
+
+        By itself only when a notebook changed, or a day began.
+        """
+        if not self._learning:
+            return TidyReport()
+        async with self._looking, self._one_process() as held:
+            if not held:
+                return TidyReport()
+            await asyncio.to_thread(self._ledger.notice_edits, self._now())
+            changes = await asyncio.to_thread(self._ledger.changes)
+            seen = (changes[-1].id if changes else "", self._now().date())
+            if seen == self._tidied and not asked_for:
+                return TidyReport()
+            entries = await asyncio.to_thread(self._ledger.entries)
+            found = await asyncio.to_thread(tidy.drops, entries, changes, seen[1])
+            written = await asyncio.to_thread(
+                partial(
+                    self._ledger.write,
+                    [tidy.dropped(drop) for drop in found],
+                    source="tidy",
+                    at=self._now(),
+                )
+            )
+            gone = tuple(
+                drop
+                for drop, result in zip(found, written, strict=True)
+                if isinstance(result, Change)
+            )
+            merged, refused, fault = await self._merge(asked_for=asked_for)
+            placed = await asyncio.to_thread(self._ledger.place_waiting, self._now())
+            if gone or placed:
+                await asyncio.to_thread(
+                    partial(
+                        self._events.append,
+                        "tidied",
+                        self._now(),
+                        data={
+                            "duplicates": sum(drop.why == "duplicate" for drop in gone),
+                            "outdated": sum(drop.why == "outdated" for drop in gone),
+                            "placed": len(placed),
+                        },
+                    )
+                )
+                log.info("Tidied: %d entries went, %d found room.", len(gone), len(placed))
+            if len(found) < tidy.AT_ONCE and fault is None:
+                changes = await asyncio.to_thread(self._ledger.changes)
+                self._tidied = (changes[-1].id if changes else "", seen[1])
+            return TidyReport(
+                dropped=gone,
+                placed=placed,
+                merged=merged,
+                refused=refused,
+                faults=() if fault is None else (fault,),
+            )
+
+    async def _merge(
+        self, *, asked_for: bool
+    ) -> tuple[tuple[Change, ...], tuple[Rejection, ...], str | None]:
+        """At 80 percent one call, at most every twelve hours (L6.2): what was written, what
+        was refused, and why nobody could be asked.
+
+        Judged and written entry by entry against the notebooks as they are after the call (m18).
+        """
+        entries = await asyncio.to_thread(self._ledger.entries)
+        changes = await asyncio.to_thread(self._ledger.changes)
+        full = await asyncio.to_thread(self._ledger.fullness)
+        last = await asyncio.to_thread(self._events.last, "merged")
+        if full < MERGE_AT or not _merge_is_due(last, changes, self._now()):
+            return (), (), None
+        own: dict[Notebook, tuple[str, ...]] = {
+            name: tuple(each.text for each in tidy.ours(changes, entries) if each.notebook == name)
+            for name in NOTEBOOKS
+        }
+        question = await asyncio.to_thread(partial(merging.question, own, frame=prompt("merge.md")))
+        if question is None:
+            return (), (), None
+        faults: list[str] = []
+        model = await self._model_for(None, asked_for=asked_for, faults=faults)
+        if model is None:
+            return (), (), faults[0] if faults else "The background model is away."
+        if model.uses_this_cpu:
+            try:
+                async with asyncio.timeout(_MERGE_PATIENCE_S):
+                    await self._quiet_for(QUIET_S[0])
+            except TimeoutError:
+                return (), (), "Somebody speaks; merging waits for quiet."
+        at = self._now()
+        by: Mapping[str, Value] = {"model": model.name, "billing": model.billing}
+        await self._note_merge({**by, "outcome": "asking", "entries": sum(map(len, own.values()))})
+        try:
+            reply = await self._answer(model, question)
+        except ModelUnavailable as fault:
+            await self._note_merge({**by, "outcome": "unavailable"})
+            return (), (), str(fault)
+        if reply is None:
+            await self._note_merge({**by, "outcome": "gave way"})
+            return (), (), "Somebody speaks; merging waits for quiet."
+        counted = await asyncio.to_thread(_counted, question, reply)
+        read = await asyncio.to_thread(merging.merges, reply.text, own)
+        merged: list[Change] = []
+        refused: list[Rejection] = []
+        for number, merge in enumerate(read.merges):
+            why = await asyncio.to_thread(tidy.refusal, merge)
+            if why is None:
+                results = await asyncio.to_thread(
+                    partial(
+                        self._ledger.write,
+                        tidy.agreed(merge),
+                        source="merge",
+                        at=self._now(),
+                        key=f"merge {at.isoformat()} {number}",
+                        together=True,
+                    )
+                )
+                stopped = [result for result in results if isinstance(result, NotWritten)]
+                if not stopped:
+                    merged += [result for result in results if isinstance(result, Change)]
+                    continue
+                why = next((each for each in stopped if each.rule != "L6.2"), stopped[0]).reason
+            rejection = Rejection(proposal=_as_proposal(merge), rule="L6.2", reason=why)
+            refused.append(rejection)
+            await asyncio.to_thread(self._events.refuse, rejection, self._now(), None)
+        await self._note_merge(
+            {
+                **by,
+                "outcome": "nonsense" if read.fault else "merged" if merged else "nothing",
+                "groups": len(read.merges),
+                "accepted": len(read.merges) - len(refused),
+                "entries": len(merged),
+                "tokens_in": counted.tokens_in,
+                "tokens_out": counted.tokens_out,
+            }
+        )
+        log.info("Merged: %d of %d.", len(read.merges) - len(refused), len(read.merges))
+        return tuple(merged), tuple(refused), None
+
+    async def _note_merge(self, data: Mapping[str, Value]) -> None:
+        await asyncio.to_thread(partial(self._events.append, "merged", self._now(), data=data))
+
     # The answer ------------------------------------------------------------------------
 
     async def _apply(
@@ -607,6 +775,27 @@ class MemoryTask:
                 data={**span, **data},
             )
         )
+
+
+def _merge_is_due(last: Event | None, changes: Sequence[Change], now: datetime) -> bool:
+    """Not twice in twelve hours, and not about the same entries again (m36)."""
+    if last is None or last.data["outcome"] == "gave way":
+        return True
+    if timedelta() <= now - last.at < MERGE_EVERY:
+        return False
+    news = any(change.at > last.at for change in changes)
+    return news or last.data["outcome"] in ("asking", "unavailable")
+
+
+def _as_proposal(merge: Merge) -> Proposal:
+    """A refused merge as the log shows it."""
+    return Proposal(
+        operation="update",
+        notebook=merge.notebook,
+        entry=" + ".join(merge.entries),
+        text=merge.text,
+        quote="",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,23 +7,29 @@ where it says the same as another (L1.3).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
 from typing import Literal
 
 from memory.languages import data
+from memory.languages.acts import THIRD, USER, Clause, Reading, does, languages, read
 from memory.languages.dates import dates_named, passed
 from memory.languages.folding import fold
-from memory.records import NOTEBOOKS, Change, Notebook
+from memory.languages.words import language_of, tells_language
+from memory.notebooks import canonical
+from memory.notebooks.limits import ENTRY_CHARS
+from memory.notebooks.merging import Merge
+from memory.notebooks.secrets import secret_in
+from memory.records import NOTEBOOKS, Accepted, Change, Notebook, Operation
 
 AT_ONCE = 10
 """So many entries go in one pass at most; the others in the next (m24)."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:['.:/-][^\W_]+)*|[^\w\s]")
-_WORD_BEFORE = 30
-"""How many characters before a date are looked at for a word that it begins something."""
+KEPT_WORDS = 0.5
+"""A merge keeps at least this share of the words that mean something, of each entry."""
 
 Entries = Mapping[Notebook, tuple[str, ...]]
 
@@ -79,7 +85,6 @@ class _Words:
     adding: frozenset[str]
     extending: frozenset[str]
     taking_back: frozenset[str]
-    beginning: tuple[str, ...]
 
 
 @cache
@@ -97,7 +102,6 @@ def _words() -> _Words:
         adding=frozenset(fold(word) for t in tables for word in t["contained"]["adding"]),
         extending=frozenset(fold(word) for t in tables for word in t["contained"]["extending"]),
         taking_back=frozenset(fold(word) for t in tables for word in t["contained"]["taking_back"]),
-        beginning=tuple(fold(word) for t in tables for word in t["outdated"]["beginning"]),
     )
 
 
@@ -162,3 +166,212 @@ def duplicates(entries: Entries, written: Sequence[Ours]) -> tuple[Drop, ...]:
             )
             break
     return tuple(drops)
+
+
+# Outdated (L6.3) ----------------------------------------------------------------------
+
+
+def outdated(written: Sequence[Ours], today: date) -> tuple[Drop, ...]:
+    """Entries of ours whose date was still to come when they were said, and is over now.
+
+    Whatever recurs stays, and what was past already when it was said: a birth, a move.
+    """
+    return tuple(
+        Drop(
+            notebook=each.notebook,
+            text=each.text,
+            why="outdated",
+            reason="Its date has passed.",
+        )
+        for each in written
+        if passed(each.text, today) and _was_ahead(each)
+    )
+
+
+def _was_ahead(entry: Ours) -> bool:
+    dates = dates_named(entry.text)
+    return bool(dates) and all(
+        each.last is not None and each.last > entry.said_on for each in dates
+    )
+
+
+def drops(entries: Entries, changes: Sequence[Change], today: date) -> tuple[Drop, ...]:
+    """What goes for free, in one pass: each entry once, and no more than `AT_ONCE`."""
+    written = ours(changes, entries)
+    over = outdated(written, today)
+    gone = {(each.notebook, each.text) for each in over}
+    rest = {
+        notebook: tuple(text for text in texts if (notebook, text) not in gone)
+        for notebook, texts in entries.items()
+    }
+    return (*over, *duplicates(rest, written))[:AT_ONCE]
+
+
+# Merging (L6.2) -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A merge, with the readings of its text and of its entries."""
+
+    merge: Merge
+    text: Reading
+    entries: tuple[Reading, ...]
+
+
+def refusal(merge: Merge) -> str | None:
+    """Why a merge is not accepted; None where it says what its entries say, in fewer letters."""
+    for entry_check in (_is_shorter, _is_clean):
+        reason = entry_check(merge)
+        if reason:
+            return reason
+    # One language for all: a word is compared by its stem, which each language cuts its own way.
+    plain = [canonical.plain(each) for each in (*merge.entries, merge.text)]
+    language = language_of(" ".join(plain))
+    if any(tells_language(each) not in (None, language) for each in plain):
+        return "It is in several languages."
+    *readings, text = (read(each, language) for each in plain)
+    case = _Case(merge, text, tuple(readings))
+    return next((reason for check in MERGE_CHECKS if (reason := check(case))), None)
+
+
+def _is_shorter(merge: Merge) -> str | None:
+    if len(merge.text) >= sum(map(len, merge.entries)):
+        return "It is no shorter than what it replaces."
+    if len(merge.text) > ENTRY_CHARS:
+        return f"It is longer than {ENTRY_CHARS} characters."
+    return None
+
+
+def _is_clean(merge: Merge) -> str | None:
+    text = merge.text
+    if len(text.splitlines()) != 1:
+        return "It is more than one line."
+    if canonical.hidden(text) or canonical.disguised(text) or canonical.breaks_out(text):
+        return "It holds characters that nobody sees, or markup."
+    kind = secret_in(text)
+    if kind:
+        return f"It holds {kind}."
+    if any(does("order", text, language) for language in languages()):
+        return "It reads like an order, or lowers a guard."
+    return None
+
+
+def _exact(reading: Reading) -> set[str]:
+    """Numbers, links and names: what has no other form."""
+    return {
+        word.key
+        for at, word in enumerate(reading.words)
+        if word.key and (word.kind in ("number", "link") or _is_name(reading, at))
+    }
+
+
+def _is_name(reading: Reading, at: int) -> bool:
+    word = reading.words[at]
+    return word.capital and at > 0 and reading.language != "de" and word.kind == "word"
+
+
+def _keys(reading: Reading) -> set[str]:
+    return {word.key for word in reading.words if word.key}
+
+
+def invents_nothing(case: _Case) -> str | None:
+    """Every word that means something stands in an entry, numbers, links and names among them."""
+    there = set().union(*map(_keys, case.entries))
+    new = next((w for w in case.text.words if w.key and w.key not in there), None)
+    return None if new is None else f"“{new.text}” stands in none of its entries."
+
+
+def loses_nothing_exact(case: _Case) -> str | None:
+    there = _keys(case.text)
+    for entry in case.entries:
+        lost = sorted(_exact(entry) - there)
+        if lost:
+            return f"“{lost[0].lstrip('#@')}” is lost."
+    dates = {d.written or d.text for entry in case.merge.entries for d in dates_named(entry)}
+    if dates != {d.written or d.text for d in dates_named(case.merge.text)}:
+        return "A date is lost, or another one."
+    return None
+
+
+def keeps_most(case: _Case) -> str | None:
+    there = _keys(case.text)
+    for entry, text in zip(case.entries, case.merge.entries, strict=True):
+        keys = _keys(entry)
+        if keys and len(keys & there) < KEPT_WORDS * len(keys):
+            return f"Too little is left of “{text}”."
+    return None
+
+
+def turns_nothing_around(case: _Case) -> str | None:
+    """Each word is said of the same people, with the same "not" and "no longer", as in an entry."""
+    for at, word in enumerate(case.text.words):
+        if not word.key:
+            continue
+        clause = case.text.clause_of(at)
+        said = [
+            entry.clause_of(place)
+            for entry in case.entries
+            for place, other in enumerate(entry.words)
+            if other.key == word.key
+        ]
+        if not any(_says_the_same(clause, other) for other in said):
+            return f"“{word.text}” is said of somebody else, or turned around."
+    return None
+
+
+def _says_the_same(one: Clause, other: Clause) -> bool:
+    return (
+        one.said_no % 2 == other.said_no % 2
+        and one.ended == other.ended
+        and _people(one) == _people(other)
+        and one.source == other.source
+    )
+
+
+def _people(clause: Clause) -> frozenset[str]:
+    """Whom it speaks of; where nobody is named it is the user."""
+    return clause.subject - {THIRD} or frozenset({USER})
+
+
+def keeps_its_doubts(case: _Case) -> str | None:
+    """A wish stays a wish, a guess a guess, and "only" stays."""
+    kept = frozenset().union(*(clause.kept for clause in case.text.clauses))
+    for entry in case.entries:
+        for clause in entry.clauses:
+            lost = sorted((clause.kept - kept) & {"wanting", "hedge", "restriction"})
+            if lost:
+                return "A wish, a doubt or a restriction of its entries is lost."
+    conditional = any(clause.conditional for clause in case.text.clauses)
+    if conditional != any(clause.conditional for entry in case.entries for clause in entry.clauses):
+        return "A condition is lost or won."
+    return None
+
+
+MERGE_CHECKS: tuple[Callable[[_Case], str | None], ...] = (
+    invents_nothing,
+    loses_nothing_exact,
+    keeps_most,
+    turns_nothing_around,
+    keeps_its_doubts,
+)
+
+
+def agreed(merge: Merge) -> tuple[Accepted, ...]:
+    """A merge as changes: its first entry becomes the text, the others go. All, or none."""
+    first, *others = merge.entries
+    return (
+        _change("update", merge.notebook, first, merge.text),
+        *(_change("remove", merge.notebook, entry, None) for entry in others),
+    )
+
+
+def dropped(drop: Drop) -> Accepted:
+    return _change("remove", drop.notebook, drop.text, None)
+
+
+def _change(operation: Operation, notebook: Notebook, entry: str, text: str | None) -> Accepted:
+    """Nothing was said for it, so it has no quote."""
+    return Accepted(
+        operation=operation, notebook=notebook, entry=entry, text=text, quote="", turn_index=-1
+    )
