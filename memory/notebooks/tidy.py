@@ -56,15 +56,14 @@ class Drop:
 def ours(changes: Sequence[Change], entries: Entries) -> tuple[Ours, ...]:
     """The entries that are there and were written by Jarvis, in their order.
 
-    What the user ever wrote or changed by hand is the user's, also after an undo.
+    What the user ever wrote or changed by hand is the user's, and so is what an undo brought
+    back: it would else go again.
     """
-    hand = {(each.notebook, each.new) for each in changes if each.source == "user"}
+    hand = {(each.notebook, each.new) for each in changes if each.source in ("user", "undo")}
     days: dict[tuple[Notebook, str], date] = {}
     for change in changes:
         if change.new is not None:
-            key = (change.notebook, change.new)
-            if change.source != "undo" or key not in days:
-                days[key] = (change.said_at or change.at).date()
+            days[change.notebook, change.new] = (change.said_at or change.at).date()
     return tuple(
         Ours(notebook=notebook, text=text, said_on=days[notebook, text])
         for notebook in NOTEBOOKS

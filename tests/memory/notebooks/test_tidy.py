@@ -181,13 +181,11 @@ def test_what_the_hand_wrote_is_the_users() -> None:
     assert [each.text for each in ours(changes, there)] == ["reviewed", "remembered"]  # type: ignore[arg-type]
 
 
-def test_an_undo_keeps_the_day() -> None:
-    """An entry that an undo brought back is as old as it was."""
-    later = Change(
-        id="9", at=SAID + timedelta(days=20), source="undo", notebook="USER.md", old=None, new="a"
-    )
-    [entry] = ours([change(1, "a"), change(2, None, "a", "tidy"), later], {"USER.md": ("a",)})
-    assert entry.said_on == SAID.date()
+def test_what_an_undo_brought_back_stays() -> None:
+    """Whoever takes a tidying back has decided; the next pass leaves it."""
+    changes = [change(1, "Exam on 2026-11-06"), change(2, None, "Exam on 2026-11-06", "tidy")]
+    changes.append(change(3, "Exam on 2026-11-06", None, "undo"))
+    assert drops({"USER.md": ("Exam on 2026-11-06",)}, changes, TODAY) == ()
 
 
 # Outdated -----------------------------------------------------------------------------
