@@ -24,6 +24,7 @@ Ending = Literal["", "used", "stopped"]
 
 USER = "user"
 THIRD = "third"
+LIKING = "=like"
 
 _BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
 _STOPS = frozenset(".!?…")
@@ -55,6 +56,7 @@ class Clause:
     conditional: bool = False
     unreal: bool = False
     request: bool = False
+    dictates: bool = False
     moment: bool = False
     inherits: bool = False
 
@@ -92,6 +94,9 @@ class Acts:
             name: self._compiled(written) for name, written in table["patterns"].items()
         }
         self.acts = frozenset(self._patterns)
+        self._senses = {
+            sense: self._compiled(written) for sense, written in table["senses"].items()
+        }
 
     def _compiled(self, written: list[str]) -> Any:
         options = re2.Options()
@@ -111,6 +116,12 @@ class Acts:
         for match in self._patterns[act].finditer(text):
             if match.end() > match.start():
                 yield match.start(), match.end()
+
+    def senses(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Words that mean something only where they stand: what by, and from where to where."""
+        for sense, written in self._senses.items():
+            for match in written.finditer(text):
+                yield sense, match.start(), match.end()
 
     def search(self, act: str, text: str) -> bool:
         return self._patterns[act].search(text) is not None
@@ -156,9 +167,9 @@ def joined(words: tuple[Word, ...]) -> tuple[str, list[int]]:
 
 
 @lru_cache(maxsize=512)
-def read(text: str, language: str | None = None) -> Reading:
-    """Linear in the text. `language` is a hint for texts whose words don't tell."""
-    acts = acts_of(language_of(text, language))
+def read(text: str, language: str | None = None, *, known: bool = False) -> Reading:
+    """Linear in the text. `language` is a hint for texts whose words don't tell, or `known`."""
+    acts = acts_of(language if known and language else language_of(text, language))
     words = acts.lexicon.words(text)
     return _Reader(acts, words).reading()
 
@@ -166,12 +177,13 @@ def read(text: str, language: str | None = None) -> Reading:
 class _Reader:
     def __init__(self, acts: Acts, words: tuple[Word, ...]) -> None:
         self._acts = acts
-        self._words = words
         self._text, self._starts = joined(words)
         self._found = {
             act: tuple(self._word_span(*span) for span in acts.spans(act, self._text))
             for act in acts.acts
         }
+        self._words = self._with_senses(words)
+        self._rivals = frozenset(end - 1 for _, end in self._found["rival"])
         self._no_words = self._negations()
         self._against = self._turned()
 
@@ -190,6 +202,18 @@ class _Reader:
         )
 
     # Places
+
+    def _with_senses(self, words: tuple[Word, ...]) -> tuple[Word, ...]:
+        """ "like" where it is a verb, and "can't stand", carry what liking is compared by."""
+        changed = list(words)
+        for sense, begin, stop in self._acts.senses(self._text):
+            _, end = self._word_span(begin, stop)
+            changed[end - 1] = replace(words[end - 1], key=sense, turned=0)
+        for start, end in self._found["against"]:
+            for at in range(start, end):
+                changed[at] = replace(words[at], key="", turned=0)
+            changed[end - 1] = replace(words[end - 1], key=LIKING, turned=0)
+        return tuple(changed)
 
     def _word_span(self, start: int, end: int) -> tuple[int, int]:
         first = bisect_right(self._starts, start) - 1
@@ -253,6 +277,8 @@ class _Reader:
         cuts = {0}
         thinking = {end for _, end in self._found["thinking"]}
         thinking |= {start for start, _ in self._found["cut"]}
+        thinking |= {end for _, end in self._found["reported"]}
+        thinking |= self._rivals
         for at, word in enumerate(self._words):
             if word.kind == "mark" and (word.text in _BREAKS or word.text in _STOPS):
                 cuts.add(at + 1)
@@ -264,10 +290,32 @@ class _Reader:
                 cuts.add(at)
         edges = sorted(cut for cut in cuts if cut < len(self._words))
         edges.append(len(self._words))
-        pieces = [(a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a]
-        return [
-            (a, b) for a, b in pieces if any(word.kind != "mark" for word in self._words[a:b])
-        ] or pieces
+        pieces: list[tuple[int, int]] = []
+        for first, last in zip(edges, edges[1:], strict=False):
+            if pieces and self._belongs(pieces[-1], first, last):
+                pieces[-1] = (pieces[-1][0], last)
+            else:
+                pieces.append((first, last))
+        return pieces
+
+    def _belongs(self, before: tuple[int, int], first: int, last: int) -> bool:
+        """Marks alone make no piece, and "my wife | and I live here" is one."""
+        if all(word.kind == "mark" for word in self._words[first:last]):
+            return True
+        if all(word.kind == "mark" for word in self._words[before[0] : before[1]]):
+            return True
+        if not self._is(first, "and") or first + 1 >= last:
+            return False
+        names = [at for at in range(*before) if self._words[at].key]
+        return (
+            (self._is(first + 1, "user") or self._is(first + 1, "user_mine") or self._is(first + 1, "kin"))
+            and 0 < len(names) <= 3
+            and not any(
+                self._is(at, "verbs") or self._is(at, "no") or self._words[at].kind == "mark"
+                for at in range(*before)
+            )
+            and (any(self._is(at, "kin") for at in names) or (len(names) == 1 and self._words[names[0]].capital))
+        )
 
     def _opens_statement(self, at: int) -> bool:
         """ "I" in the middle of words without punctuation: somebody goes on."""
@@ -291,6 +339,8 @@ class _Reader:
         no = self._count_no(first, last)
         after_stop = before is None or self._words[first - 1].text in _STOPS
         contrast = self._is(first, "contrast")
+        if before is not None and not after_stop and self._only_names(first, last, subject):
+            subject, owners, places = frozenset(), frozenset(), frozenset()
         relative = self._is(first, "relative") and people and before is not None
         if relative and not (subject - {THIRD}):
             subject, owners, places = people[-1][0], frozenset(), frozenset()
@@ -302,13 +352,21 @@ class _Reader:
         question = self._asks(first, last)
         conditional = self._touches("condition", first, last)
         unreal = self._touches("unreal", first, last)
-        compared = opening in self._acts.listed("compared")
+        compared = opening in self._acts.listed("compared") or first in self._rivals
+        dictated = bool(before and not after_stop and before.dictates)
+        request = self._within("request", first, last) or dictated or bool(inherits and before and before.request)
         if before is not None and not after_stop:
             if not subject and not relative:
                 subject, owners = before.subject, before.owners
                 if before.subject and THIRD not in before.subject and self._is(first, "relative"):
                     subject = people[-1][0] if people else subject
-            question = question or (before.question and not self._answers(first, last))
+            question = question or (
+                before.question
+                and (
+                    self._touches("wonders", before.first, before.last)
+                    or not self._answers(first, last)
+                )
+            )
             conditional = conditional or before.conditional
             unreal = unreal or before.unreal
             compared = compared or (before.compared and not own)
@@ -331,9 +389,19 @@ class _Reader:
             question=question,
             conditional=conditional,
             unreal=unreal,
-            request=self._within("request", first, last),
-            moment=self._touches("moment", first, last),
+            request=request,
+            dictates=dictated or (request and self._touches("text_for", first, last)),
+            moment=self._touches("moment", first, last) or bool(inherits and before and before.moment),
             inherits=inherits,
+        )
+
+    def _only_names(self, first: int, last: int, subject: frozenset[str]) -> bool:
+        """ "and two dogs": one more in a list, not somebody who does something."""
+        if not subject or subject & {USER, THIRD}:
+            return False
+        named = max(at for at in range(first, last) if self._is(at, "kin"))
+        return not any(self._is(at, "verbs") for at in range(first, last)) and not any(
+            self._words[at].key and not self._words[at].capital for at in range(named + 1, last)
         )
 
     def _answers(self, first: int, last: int) -> bool:
@@ -423,16 +491,20 @@ class _Reader:
                 if kin is None:
                     named.append((at, frozenset({USER}), frozenset(), frozenset({at}), False))
                 else:
+                    start = at
                     keys, owners, places, at = kin
                     people.append((keys, at))
-                    named.append((min(places), keys, owners, places, False))
+                    if not self._is_object(start, first):
+                        named.append((min(places), keys, owners, places, False))
                     continue
             elif self._is(at, "kin"):
                 kin = self._kin_from(at, last)
                 assert kin is not None
+                start = at
                 keys, owners, places, at = kin
                 people.append((keys, at))
-                named.append((min(places), keys, owners, places, False))
+                if not self._is_object(start, first):
+                    named.append((min(places), keys, owners, places, False))
                 continue
             elif self._is(at, "third"):
                 named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
@@ -457,6 +529,29 @@ class _Reader:
             subject |= people[-1][0]
         return frozenset(subject), frozenset(owners), frozenset(places)
 
+    def _is_object(self, at: int, first: int) -> bool:
+        """ "Has a dog", "lives with her sister": who is named behind a verb that opens the
+        clause, or a preposition, is not who it speaks of."""
+        opening = first
+        while opening < at and (self._is(opening, "joiners") or self._words[opening].kind == "mark"):
+            opening += 1
+        if opening == at:
+            return False
+        if self._is(opening, "verbs") and not self._is(opening, "user"):
+            return True
+        behind = at - 1
+        while behind > opening and self._words[behind].kind == "word" and (
+            self._is(behind, "user_mine") or self._is(behind, "third") or self._is(behind, "articles")
+        ):
+            behind -= 1
+        if self._is(behind, "prepositions"):
+            return True
+        return bool(
+            self._words[opening].key and behind == opening and behind < at - 1
+            and not self._is(opening, "kin")
+            and not any(self._is(other, "of") for other in range(opening, at))
+        )
+
     def _owns(self, at: int, last: int) -> bool:
         """ "the user's sister", "Schwester des Nutzers": the user is not who it is about."""
         if self._is(at + 1, "genitive") or (
@@ -476,7 +571,9 @@ class _Reader:
         ):
             return False
         return text in self._acts.listed("own_verbs") or (
-            bool(self._acts.endings) and len(text) > 3 and text.endswith(self._acts.endings) and bool(self._words[at].key)
+            bool(self._acts.endings)
+            and not self._is(at, "joiners")
+            and len(text) > 3 and text.endswith(self._acts.endings) and bool(self._words[at].key)
         )
 
     def _kin_from(
@@ -494,7 +591,9 @@ class _Reader:
         if start is None or any(self._words[other].kind == "mark" for other in range(at, start)):
             return None
         if any(
-            not self._words[other].key or self._is(other, "verbs") or self._is(other, "thing")
+            not (self._words[other].key or self._is(other, "user_mine") or self._is(other, "articles"))
+            or self._is(other, "verbs")
+            or self._is(other, "thing")
             for other in range(at, start)
         ):
             return None

@@ -21,7 +21,7 @@ WordKind = Literal["word", "number", "link", "mark"]
 _TOKEN = re.compile(
     r"(?P<link>(?:https?://|www\.)[^\s<>\"]+|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+"
     r"|[a-z0-9-]{2,64}(?:\.[a-z0-9-]{1,64}){0,8}\.[a-z]{2,24}(?:/[^\s<>\"]*)?(?![\w-]))"
-    r"|(?P<number>\d+(?:[.,:]\d+)*(?![^\W\d_]))"
+    r"|(?P<number>\d+(?:[.,:]\d+)*(?![^\W\d_])(?:\.(?=\s+[^\W\d_]))?)"
     r"|(?P<word>[^\W_]+(?:['-][^\W_]+)*)"
     r"|(?P<mark>\S)"
 )
@@ -63,6 +63,7 @@ class Lexicon:
         self._prefixes = tuple(fold(each) for each in table["prefixes"])
         self._sounds = tuple((fold(old), fold(new)) for old, new in table["sounds"])
         self._apart = {fold(key): tuple(fold(value).split()) for key, value in table["apart"].items()}
+        self._accented = dict(table["accented"])
         self.function = self.forms(table["function"])
         self._whole = self.forms(table["whole"])
         self._irregular = {
@@ -70,6 +71,7 @@ class Lexicon:
             for base, forms in table["irregular"].items()
             for form in (base, *forms)
         }
+        self.letters = frozenset(table["letters"])
         self.numbers = dict(_numbers(table["numbers"]))
         self._longest_number = max(len(phrase.split()) for phrase in self.numbers)
         self._group: dict[str, tuple[str, int]] = {}
@@ -80,6 +82,7 @@ class Lexicon:
         self.glue = self.keys(table["glue"])
         self.glue_of_manner = self.keys(table["glue_of_manner"])
         self.labels = self.forms(table["labels"])
+        self.known = frozenset(self._irregular) | self.function | self.labels | set(self.numbers)
 
     def forms(self, written: Iterable[str]) -> frozenset[str]:
         """Words of a list, as `Word.text` has them in the languages' spellings."""
@@ -125,7 +128,7 @@ class Lexicon:
     def key(self, text: str) -> tuple[str, int]:
         """What a folded word is compared by, and whether it says no to its group."""
         plain = self.plain(text)
-        if plain in self.function:
+        if plain in self.function or not plain[0].isalnum():
             return "", 0
         stem = self._stem(plain)
         return self._group.get(stem, (stem, 0))
@@ -145,7 +148,9 @@ class Lexicon:
             elif kind == "number":
                 yield Word(token, start, end, kind, key=f"#{_number(token)}")
             elif kind == "word":
-                capital = text[start : start + 1].isupper()
+                raw = text[start:end]
+                capital = raw[:1].isupper()
+                token = self._accented.get(raw.lower(), token)
                 for part in self.parts(token):
                     key, turned = self.key(part)
                     yield Word(self.plain(part), start, end, kind, key, turned, capital)
@@ -181,10 +186,10 @@ class Lexicon:
 
 
 def _number(token: str) -> str:
-    whole, point, rest = token.replace(",", ".").partition(".")
+    whole, point, rest = token.rstrip(".").replace(",", ".").partition(".")
     if point and len(rest) == 3 and rest.isdigit():  # 2.500 and 2,500
         return (whole + rest).lstrip("0") or "0"
-    return token.replace(",", ".").lstrip("0") or "0"
+    return token.rstrip(".").replace(",", ".").lstrip("0") or "0"
 
 
 def _numbers(table: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
@@ -239,11 +244,19 @@ def language_of(text: str, hint: str | None = None) -> str:
         texts = _plain_words(text, lexicon)
         scores[language] = sum((each in own) + (each in lexicon.function) for each in texts)
     best = max(scores.values())
-    if hint is not None and hint in scores and scores[hint] == best:
+    tied = [language for language, score in scores.items() if score == best]
+    if len(tied) == 1:
+        return tied[0]
+    if hint in tied:
         return hint
-    if best == 0:
-        return hint if hint in scores else next(iter(scores))  # type: ignore[return-value]
-    return next(language for language, score in scores.items() if score == best)
+    return max(tied, key=lambda language: _looks(text, lexicons()[language]))
+
+
+def _looks(text: str, lexicon: Lexicon) -> int:
+    """How much of the text this language's word list and letters know."""
+    return sum(each in lexicon.known for each in _plain_words(text, lexicon)) + sum(
+        letter in lexicon.letters for letter in text.lower()
+    )
 
 
 def tells_language(text: str) -> str | None:

@@ -89,7 +89,7 @@ def plain(text: str) -> str:
 
 def bare(text: str) -> str:
     """The canonical text in one case, without the marks around it: for comparing."""
-    return canonical(text).text.casefold().strip(_EDGE)
+    return canonical(text).text.lower().strip(_EDGE)
 
 
 # What may not be in an entry ----------------------------------------------------------

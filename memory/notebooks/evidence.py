@@ -80,7 +80,7 @@ def found(quote: str, turns: Sequence[Turn]) -> Iterator[Evidence | NoEvidence]:
     nowhere = True
     for position in range(len(turns) - 1, -1, -1):
         turn = turns[position]
-        text = canonical(turn.text).text.casefold() if len(turn.text) < 200_000 else ""
+        text = canonical(turn.text).text.lower() if len(turn.text) < 200_000 else ""
         if wanted not in text:
             continue
         nowhere = False
@@ -116,7 +116,7 @@ def _places(
     wanted: str, turn: Turn, turns: Sequence[Turn], position: int
 ) -> Iterator[Evidence | NoEvidence]:
     whole = canonical(turn.text)
-    text = whole.text.casefold()
+    text = whole.text.lower()
     if len(text) != len(whole.text):  # a letter that grows in lower case: compare as written
         text = whole.text
     at = -1

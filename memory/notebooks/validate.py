@@ -206,7 +206,8 @@ class Case:
     """A proposal with one place of its quote.
 
     `text` is what would be written: canonical, with real dates. `new` and `old` are the
-    readings of the new and the old text. `said` are the words that may ground it, by key.
+    readings of the new and the old text. `said` are the words that may ground it, by key; `unproved` those that only stand where
+    nothing is stated, and why.
     `directive` is whether the quote asks for a lasting manner.
     """
 
@@ -217,20 +218,32 @@ class Case:
     new: Reading | None
     old: Reading | None
     said: Mapping[str, tuple[Said, ...]] = field(repr=False)
+    unproved: Mapping[str, Refusal] = field(repr=False)
     directive: bool
 
     @classmethod
     def of(cls, proposal: Proposal, grounds: Grounds, evidence: Evidence) -> Case:
         language = evidence.reading.language
         text = canonical.plain(proposal.text or "") if proposal.operation != "remove" else ""
-        old = read(canonical.plain(proposal.entry or ""), language) if proposal.entry else None
-        new = read(text, language) if text else None
+        entry = canonical.plain(proposal.entry or "")
+        old = read(entry, language, known=True) if entry else None
+        new = read(text, language, known=True) if text else None
         if new is not None:
-            new = _user_where_nobody(new, evidence)
+            new = _user_where_nobody(new)
         said: dict[str, list[Said]] = {}
+        unproved: dict[str, Refusal] = {}
+        directive = _asks_for_manner(evidence)
+        conditional = new is not None and new.does("condition")
         for one in _said(evidence, old if proposal.operation == "update" else None):
-            if one.word.key:
+            if not one.word.key:
+                continue
+            weakness = None if one.source == "old" else _weakness(
+                one.clause, one.reading, directive=directive, conditional=conditional
+            )
+            if weakness is None:
                 said.setdefault(one.word.key, []).append(one)
+            else:
+                unproved.setdefault(one.word.key, weakness)
         return cls(
             proposal=proposal,
             grounds=grounds,
@@ -239,7 +252,8 @@ class Case:
             new=new,
             old=old,
             said={key: tuple(each) for key, each in said.items()},
-            directive=_asks_for_manner(evidence),
+            unproved=unproved,
+            directive=directive,
         )
 
     @property
@@ -247,18 +261,18 @@ class Case:
         return acts_of(self.evidence.reading.language)
 
 
-def _user_where_nobody(new: Reading, evidence: Evidence) -> Reading:
-    """ "He is vegan", of nobody else named: the entry speaks of the user."""
+def _user_where_nobody(new: Reading) -> Reading:
+    """ "He is vegan", of nobody else named: the entry speaks of the user. So does "her doctor
+    says that she is allergic"."""
     named = frozenset().union(*(clause.subject for clause in new.clauses)) - {THIRD, USER}
-    if named:
-        return new
     return replace(
         new,
         clauses=tuple(
-            replace(clause, subject=(clause.subject - {THIRD}) | {USER})
-            if THIRD in clause.subject
+            replace(clause, subject=frozenset({USER}))
+            if (THIRD in clause.subject and (clause.source or not named))
+            or (clause.source and at and not clause.subject_words)
             else clause
-            for clause in new.clauses
+            for at, clause in enumerate(new.clauses)
         ),
     )
 
@@ -273,8 +287,10 @@ def _said(evidence: Evidence, old: Reading | None) -> Iterator[Said]:
         people = acts.people_before(reading) or people
     reading = evidence.reading
     head: Said | None = None
-    for clause in reading.clauses:
+    for number, clause in enumerate(reading.clauses):
         clause = acts.resolved(clause, people)
+        if number == 0 and people and _goes_on(reading, clause):
+            clause = replace(clause, subject=people)
         if clause.inherits and head is not None:
             yield Said(head.word, head.at, replace(clause, subject_words=frozenset()), reading, "quote")
         else:
@@ -288,6 +304,19 @@ def _said(evidence: Evidence, old: Reading | None) -> Iterator[Said]:
         for clause in old.clauses:
             for at in range(clause.first, clause.last):
                 yield Said(old.words[at], at, clause, old, "old")
+
+
+def _goes_on(reading: Reading, clause: Clause) -> bool:
+    """Where a language leaves "she" out, a verb that opens a sentence speaks of who was named."""
+    lists = acts_of(reading.language)
+    if clause.subject or not lists.listed("leaves_out"):
+        return False
+    for word in reading.words[clause.first : clause.last]:
+        if word.text in lists.listed("articles") or word.text in lists.listed("prepositions"):
+            return False
+        if word.key:
+            return True
+    return False
 
 
 def _asks_for_manner(evidence: Evidence) -> bool:
@@ -319,35 +348,46 @@ def clean_words(case: Case) -> Refusal | None:
     return None
 
 
-def not_asked(case: Case) -> Refusal | None:
-    """A question proves nothing, with or without its mark."""
-    reading = case.evidence.reading
-    words = reading.words
-    if reading.does("tag"):
+def _weakness(
+    clause: Clause, reading: Reading, *, directive: bool, conditional: bool
+) -> Refusal | None:
+    """Why this clause proves nothing: asked, supposed, requested, or of the moment.
+
+    `directive`: a lasting manner is asked for. `conditional`: the entry names a condition.
+    """
+    if reading.does("tag") or clause.question or _asked(reading):
         return Refusal("L5.1", "The user asks; a question proves nothing.")
-    if any(clause.question for clause in case.evidence.touched):
-        return Refusal("L5.1", "The user asks; a question proves nothing.")
-    asked_at = next((at for at, word in enumerate(words) if word.text == "?"), None)
-    if asked_at is None:
-        return None
-    asking = [clause for clause in reading.clauses if clause.question or clause.request]
-    first = asking[0].first if asking else 0
-    if any(clause.last > first for clause in case.evidence.touched) and not (
-        asking and all(clause.first > asking[-1].last - 1 or clause.last <= first for clause in case.evidence.touched)
-    ):
-        return Refusal("L5.1", "The user asks; a question proves nothing.")
+    if clause.unreal:
+        return Refusal("L5.1", "The user wishes or supposes it; that proves nothing.")
+    if clause.conditional and not conditional:
+        return Refusal("L5.1", "It holds on a condition only; that proves nothing.")
+    if clause.request and not directive:
+        return Refusal("L2.2", "It is a request, not something lasting.")
+    if clause.moment:
+        return Refusal("L2.2", "It holds for the moment only.")
     return None
 
 
-def not_supposed(case: Case) -> Refusal | None:
-    """What would be, were it so, is not; what holds on a condition keeps it."""
-    new_conditional = case.new is not None and case.new.does("condition")
+def _asked(reading: Reading) -> bool:
+    """A question mark that no clause of its own explains makes all of it a question."""
+    if not any(word.text == "?" for word in reading.words):
+        return False
+    return not any(clause.question or clause.request for clause in reading.clauses)
+
+
+def states_it(case: Case) -> Refusal | None:
+    """A question, a wish, a condition, a request, a moment's state: none is a lasting fact."""
+    takes_back = case.proposal.operation != "add" and case.evidence.reading.does("forget")
+    conditional = case.new is not None and case.new.does("condition")
+    first: Refusal | None = None
     for clause in case.evidence.touched:
-        if clause.unreal:
-            return Refusal("L5.1", "The user wishes or supposes it; that proves nothing.")
-        if clause.conditional and not new_conditional:
-            return Refusal("L5.1", "It holds on a condition only; that proves nothing.")
-    return None
+        weakness = _weakness(
+            clause, case.evidence.reading, directive=case.directive, conditional=conditional
+        )
+        if weakness is None or (takes_back and weakness.rule == "L2.2"):
+            return None
+        first = first or weakness
+    return first
 
 
 def not_read_aloud(case: Case) -> Refusal | None:
@@ -401,27 +441,9 @@ def _in_quotes(case: Case) -> bool:
     inside = parts[1::2] if len(parts) > 2 else []
     wanted = canonical.bare(case.evidence.quote)
     return any(
-        len(part.split()) >= 3 and (wanted in part.casefold() or part.casefold().strip() in wanted)
+        len(part.split()) >= 3 and (wanted in part.lower() or part.lower().strip() in wanted)
         for part in inside
     )
-
-
-def lasting(case: Case) -> Refusal | None:
-    """One request is no preference, and a moment's state no fact."""
-    if case.proposal.operation == "remove" or case.directive:
-        return None
-    if case.proposal.operation == "update" and case.evidence.reading.does("forget"):
-        return None
-    grounding = [
-        clause
-        for clause in case.evidence.touched
-        if not clause.request and not clause.moment
-    ]
-    if grounding:
-        return None
-    if any(clause.moment for clause in case.evidence.touched):
-        return Refusal("L2.2", "It holds for the moment only.")
-    return Refusal("L2.2", "It is a request, not something lasting.")
 
 
 def same_language(case: Case) -> Refusal | None:
@@ -479,9 +501,10 @@ def _told(case: Case, clause: Clause) -> Iterator[tuple[int, Word]]:
         for each in spoken_dates(text, case.evidence.turn.began_at)
         if each.resolved or each.recurring is not None or each.real is not None or each.weekday is not None
     ]
+    free = {at for start, end in case.new.found["glue"] for at in range(start, end)}
     for at in range(clause.first, clause.last):
         word = case.new.words[at]
-        if not word.key or any(start <= word.start and word.end <= end for start, end in dated):
+        if at in free or not word.key or any(start <= word.start and word.end <= end for start, end in dated):
             continue
         following = case.new.words[at + 1].text if at + 1 < len(case.new.words) else ""
         if word.text in lexicon.labels and following == ":":
@@ -496,12 +519,11 @@ def _told(case: Case, clause: Clause) -> Iterator[tuple[int, Word]]:
 
 def _grounded(case: Case, word: Word, at: int, clause: Clause) -> bool | Refusal:
     """Whether the word stands in the quote's own clauses; a Refusal where nothing grounds it."""
-    if word.kind == "link" or (word.kind == "number" and _long(word)):
-        return _link(case, word)
+    if _weighs(word):
+        return _own(case, word)
     candidates = _candidates(case, word)
     if not candidates:
-        rule = "L5.3" if word.kind == "number" else "L5.2"
-        return Refusal(rule, f"“{_shown(case, word)}” was not said.")
+        return case.unproved.get(word.key) or Refusal("L5.2", f"“{_shown(case, word)}” was not said.")
     refusal: Refusal | None = None
     for one in candidates:
         why = _disagrees(case, word, at, clause, one)
@@ -522,22 +544,49 @@ def _long(word: Word) -> bool:
     return sum(letter.isdigit() for letter in word.text) >= _LONG_DIGITS
 
 
-def _link(case: Case, word: Word) -> bool | Refusal:
-    """A link or a long number stands in what the user said, or in the notebooks."""
-    lexicon = case.acts.lexicon
-    own = any(
+def _weighs(word: Word) -> bool:
+    return word.kind == "link" or (word.kind == "number" and _long(word))
+
+
+def _own(case: Case, word: Word) -> bool:
+    return any(
         each.key == word.key and each.kind == word.kind
         for reading in (case.evidence.reading, *case.evidence.before)
         for each in reading.words
     )
-    if own:
-        return True
-    for entries in case.grounds.notebooks.values():
-        for entry in entries:
-            if any(each.key == word.key for each in lexicon.words(canonical.plain(entry))):
-                return False
-    what = "link or address" if word.kind == "link" else "number"
-    return Refusal("L5.3", f"The {what} “{_shown(case, word)}” was not said by the user.")
+
+
+def links_said(case: Case) -> Refusal | None:
+    """A link, an address or a long number stands in what the user said, or in the notebooks."""
+    if case.new is None:
+        return None
+    lexicon = case.acts.lexicon
+    for clause in case.new.clauses:
+        for _, word in _told(case, clause):
+            if not _weighs(word) or _own(case, word):
+                continue
+            known = any(
+                each.key == word.key
+                for entries in case.grounds.notebooks.values()
+                for entry in entries
+                for each in lexicon.words(canonical.plain(entry))
+            )
+            if not known:
+                what = "link or address" if word.kind == "link" else "number"
+                return Refusal(
+                    "L5.3", f"The {what} “{_shown(case, word)}” was not said by the user."
+                )
+    return None
+
+
+def numbers_said(case: Case) -> Refusal | None:
+    if case.new is None:
+        return None
+    for clause in case.new.clauses:
+        for _, word in _told(case, clause):
+            if word.kind == "number" and not _weighs(word) and not _candidates(case, word):
+                return Refusal("L5.3", f"The number “{_shown(case, word)}” was not said.")
+    return None
 
 
 def _candidates(case: Case, word: Word) -> tuple[Said, ...]:
@@ -579,7 +628,7 @@ def _disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Re
             return Refusal("L5.2", "It is over, and the entry does not say so; or the other way round.")
         if one.clause.said_no != clause.said_no and not _both_over(clause, one.clause):
             return Refusal("L5.2", "The entry turns the quote around: a negation is lost or won.")
-        if one.clause.compared != clause.compared and not is_person:
+        if one.clause.compared != clause.compared:
             return Refusal("L5.2", "The entry turns a comparison around.")
     return None
 
@@ -684,7 +733,15 @@ def keeps_its_meaning(case: Case) -> Refusal | None:
 
 
 def _used(case: Case) -> tuple[Clause, ...]:
-    return case.evidence.touched
+    """The touched clauses that ground a word of the new text."""
+    assert case.new is not None
+    keys = {word.key for word in case.new.words if word.key}
+    words = case.evidence.reading.words
+    return tuple(
+        clause
+        for clause in case.evidence.touched
+        if any(word.key in keys for word in words[clause.first : clause.last] if word.key)
+    )
 
 
 def about_the_old(case: Case) -> Refusal | None:
@@ -743,12 +800,12 @@ def _same_meaning(case: Case, removed: str) -> bool:
 
 EVIDENCE: tuple[Check, ...] = (
     clean_words,
-    not_asked,
-    not_supposed,
+    states_it,
     not_read_aloud,
-    lasting,
     same_language,
     dates_follow,
+    links_said,
+    numbers_said,
     all_of_it_said,
     keeps_its_meaning,
     about_the_old,
