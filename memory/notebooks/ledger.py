@@ -316,7 +316,7 @@ class Ledger:
         if not self._vault.folder.is_dir():
             self._vault.check(create=False)
             return ()
-        if not self._edited() and not any(self._staged(name) for name in NOTEBOOKS):
+        if not self._edited() and not any(self._left(name) for name in NOTEBOOKS):
             return ()
         with self._locked(at, notice=False):
             return self._log_edits(at)
@@ -593,24 +593,30 @@ class Ledger:
         store.stage(part, target, content)
         return part
 
-    def _staged(self, name: Notebook) -> list[tuple[Path, str, str, str]]:
-        """Each staged page that a crash left: its file, batch, digest before and digest after."""
+    def _left(self, name: Notebook) -> list[re.Match[str]]:
+        """What a crash left beside the page: names of staged pages, half-written ones too, with
+        their batch and the digests before and after."""
         target = self._target(name)
-        pattern = re.compile(rf"\.{re.escape(target.name)}\.(\w+)\.([0-9a-f]+)\.([0-9a-f]+)\.part")
+        pattern = re.compile(
+            rf"\.{re.escape(target.name)}"
+            r"\.(?P<batch>\w+)\.(?P<before>\w+)\.(?P<after>\w+)\.part(?P<half>\.tmp)?"
+        )
         if not target.parent.is_dir():
             return []
         with store.writing(target):
             names = sorted(each.name for each in target.parent.iterdir())
-        matches = (pattern.fullmatch(each) for each in names)
-        return [
-            (target.with_name(found[0]), found[1], found[2], found[3]) for found in matches if found
-        ]
+        return [found for each in names if (found := pattern.fullmatch(each))]
 
     def _finish(self, name: Notebook) -> None:
         """Finish what a crash left of a write."""
         target = self._target(name)
-        for part, batch, before, after in self._staged(name):
-            logged = [each for each in self._logged() if each.batch == batch]
+        for left in self._left(name):
+            part = target.with_name(left[0])
+            before, after = left["before"], left["after"]
+            logged = [each for each in self._logged() if each.batch == left["batch"]]
+            if left["half"]:
+                store.remove(part)
+                continue
             if store.is_same_file(part, target):
                 store.remove(part)  # the page under its second name
                 continue
@@ -625,7 +631,7 @@ class Ledger:
                     log.warning("a save that crossed an interrupted write is now %s", shown.name)
                     continue
                 store.give_back(part, target, now)
-            log.warning("a write that was interrupted is finished: %s", batch)
+            log.warning("a write that was interrupted is finished: %s", left["batch"])
             with contextlib.suppress(NotebookUnwritable):  # it stays until it can be
                 self._apply(name, logged, part)
 
