@@ -143,15 +143,24 @@ def choose(wishes: Wishes, found: Found, providers: Mapping[str, Provider]) -> C
         return _login(provider, wishes, found, "by your setting")
     if provider.kind == "key":
         if found.logins:
-            instead = _by_itself(wishes, found, providers)
-            reason = _no_key_is_billed(found, providers)
-            return replace(
-                instead, why=f"{instead.why} {_upper(provider.title)} was chosen, but {reason}."
-            )
+            return _instead_of(provider, wishes, found, providers)
         return _key(provider, wishes, found, "by your setting")
     if provider.name == OLLAMA:
         return _ollama(provider, wishes, found, "by your setting")
     return _embedded(found, "by your setting")
+
+
+def _instead_of(
+    chosen: Provider, wishes: Wishes, found: Found, providers: Mapping[str, Provider]
+) -> Choice | NoModel:
+    """What is asked in the place of a key that rests."""
+    instead = _by_itself(replace(wishes, background_model=""), found, providers)
+    reason = _no_key_is_billed(found, providers)
+    why = f"{instead.why} {_upper(chosen.title)} was chosen, but {reason}."
+    if isinstance(instead, NoModel):
+        return replace(instead, why=why)
+    hint = _hint(found, providers) if instead.provider == EMBEDDED else ""
+    return replace(instead, why=why, hint=hint)
 
 
 def _by_itself(wishes: Wishes, found: Found, providers: Mapping[str, Provider]) -> Choice | NoModel:

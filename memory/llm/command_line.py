@@ -28,7 +28,7 @@ from memory.llm.schemas import told, without_limits
 
 _log = logging.getLogger(__name__)
 
-OUTPUT_BYTES = 4 << 20
+OUTPUT_BYTES = 1 << 20
 STATUS_TIMEOUT_S = 15.0
 _PIECE_BYTES = 65_536
 
@@ -371,15 +371,7 @@ async def run(
     It leads a group of its own, and no process of that group outlives this call: after the
     end, a timeout, or a cancellation. More than `OUTPUT_BYTES` of output end it too.
     """
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=folder,
-        env=dict(environment),
-        start_new_session=True,
-    )
+    process = await _started(command, folder, environment)
     assert process.stdin and process.stdout and process.stderr
     try:
         async with asyncio.timeout(timeout_s), asyncio.TaskGroup() as group:
@@ -393,6 +385,31 @@ async def run(
         _kill_group(process.pid)
         await asyncio.shield(process.wait())
     return Ran(code=code, out=out.result(), err=err.result())
+
+
+async def _started(
+    command: tuple[str, ...], folder: Path, environment: Mapping[str, str]
+) -> asyncio.subprocess.Process:
+    """A cancellation that comes while it starts waits until there is something to kill."""
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with contextlib.suppress(OSError):
+            process = await starting
+            _kill_group(process.pid)
+            await process.wait()
+        raise
 
 
 async def _give(pipe: asyncio.StreamWriter, text: str) -> None:
@@ -428,7 +445,8 @@ def _empty_folder() -> Iterator[Path]:
 
 def _objects(text: str) -> list[dict[str, Any]]:
     """The JSON objects that stand in lines of their own."""
-    return [found for line in text.splitlines() if (found := _parsed(line)) is not None]
+    lines = (line for line in text.splitlines() if line.lstrip().startswith("{"))
+    return [found for line in lines if (found := _parsed(line)) is not None]
 
 
 def _last_object(text: str) -> dict[str, Any]:
