@@ -52,6 +52,7 @@ class Said:
     weekday: int | None = None
     month: int | None = None
     day: int | None = None
+    from_day: int | None = None
     nth: int | None = None
     number: int | None = None
     count: int | None = None
@@ -69,6 +70,7 @@ def looked_up(words: Words, form: Form, groups: dict[str, str | None]) -> Said |
         "weekday": words.weekday,
         "month": words.month,
         "day": words.day,
+        "from_day": words.day,
         "nth": words.nth,
         "number": words.day,
         "count": words.count,
@@ -125,6 +127,8 @@ def _ago(said: Said, today: date) -> Meaning | None:
     assert said.unit is not None
     if not said.count:
         return None
+    if said.unit.months == days.YEAR_MONTHS:
+        return _real(days.year(today.year - said.count), past=True)
     return _on(counted(today, -said.count, said.unit), past=True)
 
 
@@ -229,6 +233,19 @@ def _day_of_year(said: Said, today: date, month: int, day: int) -> Meaning | Non
     if found is None or not _agrees(found, said.weekday):
         return replace(VAGUE, **named)  # type: ignore[arg-type]
     return _on(found, bare=None if said.form.which == "next" else "day", **named)
+
+
+def _days_of_month(said: Said, today: date) -> Meaning | None:
+    """From the third to the fifth of May."""
+    end = _date(said, today)
+    if end is None or end.span is None:
+        return end
+    assert said.from_day is not None
+    last = end.span.first
+    first = days.date_of(last.year, last.month, said.from_day)
+    if first is None or first >= last:
+        return VAGUE
+    return _real(days.days(first, last), has_year=end.has_year, bare=end.bare, past=end.past)
 
 
 def _agrees(found: date, weekday: int | None) -> bool:
@@ -442,6 +459,7 @@ MEANINGS: dict[str, Callable[[Said, date], Meaning | None]] = {
     "day alone": _day_alone,
     "day of month": _day_of_month,
     "days": _days,
+    "days of month": _days_of_month,
     "either order": _either_order,
     "end of month": _end_of_month,
     "end of year": _end_of_year,

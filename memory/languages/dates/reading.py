@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 from memory.languages.dates import days
@@ -92,7 +93,8 @@ class _Found:
 
     @property
     def weak(self) -> bool:
-        return self.form.means == "day alone"
+        """Gives way to whatever else its words belong to: "on the 12th" to "the 12th of May"."""
+        return self.form.weak or self.form.means == "day alone" or self.meaning.bare == "month"
 
 
 def spoken_dates(text: str, at: datetime) -> tuple[SpokenDate, ...]:
@@ -146,11 +148,13 @@ class _Reading:
         chosen = _chosen(list(self._candidates(self._today)))
         spans = Spans((each.start, each.end) for each in chosen)
         found = []
-        for each in chosen:
-            if each.meaning.kind != "nothing":
-                spoken = self._spoken(each, self._settled(each, spans))
-                if spoken is not None:
-                    found.append(spoken)
+        settled = [
+            (each, self._settled(each, spans)) for each in chosen if each.meaning.kind != "nothing"
+        ]
+        for each, means in self._in_order(settled):
+            spoken = self._spoken(each, means)
+            if spoken is not None:
+                found.append(spoken)
         explained = {each.real.start for each in found if each.real is not None}
         found += [
             replace(gloss, told_as_past=self._told_as_past(place))
@@ -184,10 +188,7 @@ class _Reading:
                 following = _WORD_AFTER.match(self._text, end)
                 assert following is not None
                 word = following[1]
-                if word and (
-                    (form.needs_end and word not in words.goes_on)
-                    or (form.means in _MEASURABLE and word in words.measures)
-                ):
+                if _belongs_to(word, form, words):
                     continue
                 said = looked_up(words, form, match.groupdict())
                 means = meaning(said, today) if said is not None else None
@@ -247,11 +248,24 @@ class _Reading:
                 return replace(VAGUE, day_of_year=means.day_of_year)
             if recurs:
                 return yearly(self._today, *means.day_of_year) or means
-        if means.bare in ("weekday", "day", "month") and clause.habit:
+        if (means.bare in ("weekday", "day", "month") and clause.habit) or (
+            means.bare == "month" and clause.yearly
+        ):
             return Meaning(kind="weekly", weekday=means.weekday)
         if self._past(found.start, found.words):
             return replace(VAGUE, day_of_year=means.day_of_year, weekday=means.weekday)
         return means
+
+    def _in_order(self, settled: list[tuple[_Found, Meaning]]) -> list[tuple[_Found, Meaning]]:
+        """Of "from November 3rd to December 5th", said between them, neither year can be told."""
+        for index, ((one, begin), (other, end)) in enumerate(pairwise(settled)):
+            if begin.bare != "day" or end.bare != "day" or begin.span is None or end.span is None:
+                continue
+            between = one.words.up_to.match(self._text, one.end)
+            if between and between.end() == other.start and begin.span.first >= end.span.first:
+                settled[index] = one, replace(VAGUE, day_of_year=begin.day_of_year)
+                settled[index + 1] = other, replace(VAGUE, day_of_year=end.day_of_year)
+        return settled
 
     def _past(self, start: int, words: Words) -> bool:
         """Whether it may be a day of the past: then only what follows "for" is ahead."""
@@ -323,6 +337,13 @@ _MEASURABLE = {"date", "either order", "numeric", "in year", "a day of each year
 """Forms that end in a number, which may belong to the next word: "in March 3 friends come"."""
 
 
+def _belongs_to(following: str, form: Form, words: Words) -> bool:
+    """The word behind it takes what looked like a date: a floor, a measure."""
+    if form.needs_more or (form.needs_end and following):
+        return following not in words.goes_on
+    return form.means in _MEASURABLE and following in words.measures
+
+
 def _recurs(clauses: Clauses, index: int, spans: Spans) -> bool | None:
     """Whether a yearless day comes every year; None if it can't be told."""
     clause = clauses.clause(index)
@@ -358,8 +379,6 @@ _STRENGTH = {"nothing": 0, "vague": 1, "weekly": 2, "yearly": 3, "real": 4}
 def _chosen(candidates: list[_Found]) -> list[_Found]:
     """Leftmost first, then longest, what can be told last. What the same words mean in two
     languages can't be told; within a language, the form that stands first counts.
-
-    "On the 12th" gives way to whatever else its words belong to.
     """
     candidates.sort(key=lambda each: (each.start, -each.end, _STRENGTH[each.meaning.kind]))
     chosen: list[_Found] = []

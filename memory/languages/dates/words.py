@@ -20,7 +20,7 @@ import re2
 from memory.languages import data
 from memory.languages.folding import fold, pattern
 
-_SPACE = r"(?:,[ \t]*|[ \t]+)"
+_SPACE = r"(?:[ \t]+)"
 _GAP = r"[ \t-]+"
 """Between the words of one number."""
 _SLOT = re.compile(r"\{([a-z_]+)\}")
@@ -48,6 +48,8 @@ class Form:
 
     `n`, `which` and `on` are the meaning's own. `needs_end`: a word that follows must be
     one of the language's `goes_on`, or this is no date ("on the first floor").
+    `needs_more`: such a word must follow. `weak`: it gives way to whatever else its words
+    belong to.
     """
 
     means: str
@@ -58,6 +60,8 @@ class Form:
     which: str = "bare"
     on: tuple[int, int] | None = None
     needs_end: bool = False
+    needs_more: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +90,8 @@ class Words:
     gates: Mapping[str, Any]
     """By slot: whether a text has any of its words at all."""
     shifts: tuple[Shift, ...]
+    up_to: Any
+    """What stands between the two ends of a span."""
     goes_on: frozenset[str]
     measures: frozenset[str]
     yearly: Any
@@ -210,7 +216,9 @@ def _days(table: dict[str, Any]) -> dict[str, int]:
 def _filled(template: str, slots: Mapping[str, str]) -> str:
     spaced = pattern(template).replace(" ", _SPACE)
     filled = _SLOT.sub(lambda found: slots[found[1]], spaced)
-    end = "" if template.endswith((r"\.", r"\.?", " ")) else r"\b"
+    end = "" if template.endswith((r"\.", " ")) else r"\b"
+    if template.endswith(r"\.?"):
+        filled, end = filled.removesuffix(r"\.?"), r"(?:\.|\b)"
     start = "" if template.startswith(" ") else r"\b"
     return f"{start}(?:{filled}){end}"
 
@@ -252,6 +260,8 @@ def _forms(
             which=row.get("which", "bare"),
             on=tuple(row["on"]) if "on" in row else None,
             needs_end=row.get("needs_end", False),
+            needs_more=row.get("needs_more", False),
+            weak=row.get("weak", False),
         )
 
 
@@ -310,6 +320,7 @@ def _words(language: str) -> Words:
         "short_month": f"(?P<month>{_one_of(month | short)})",
         "safe_month": f"(?P<month>{_one_of(safe)})",
         "day": f"(?P<day>{_one_of(day)}|{numbers['day_digits']})",
+        "from_day": f"(?P<from_day>{_one_of(day)}|{numbers['day_digits']})",
         "spoken_day": f"(?P<day>{_one_of(day)})",
         "cardinal_day": f"(?P<day>{cardinal})",
         "nth": f"(?P<nth>{_one_of(nth)})",
@@ -354,6 +365,7 @@ def _words(language: str) -> Words:
         forms=forms,
         gates={name: _compiled(words) for name, words in gates.items()},
         shifts=shifts,
+        up_to=re2.compile(rf"[ \t]*,?[ \t]*(?:{'|'.join(map(pattern, context['up_to']))})[ \t]+"),
         goes_on=frozenset(map(fold, context["goes_on"])),
         measures=frozenset(s for word in context["measures"] for s in spellings(word)),
         yearly=_plain(context["yearly"]),
