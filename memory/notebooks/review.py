@@ -88,6 +88,14 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question, and the sentences that are in it."""
+
+    question: Question
+    sentences: tuple[Marked, ...]
+
+
 def question(
     sentences: Sequence[Marked],
     notebooks: Mapping[Notebook, tuple[str, ...]],
@@ -99,6 +107,18 @@ def question(
 
     `frame` is `prompts/review.md`: instructions, a line `---`, and the rest with its variables.
     """
+    about = asked(sentences, notebooks, now, frame=frame)
+    return about.question if about else None
+
+
+def asked(
+    sentences: Sequence[Marked],
+    notebooks: Mapping[Notebook, tuple[str, ...]],
+    now: datetime,
+    *,
+    frame: str,
+) -> Asked | None:
+    """The same, with the sentences that found room."""
     instructions, rest = parts_of(frame)
     instructions = fill(
         instructions,
@@ -119,11 +139,14 @@ def question(
             }
             text = fill(rest, values)
             if tokens(text) <= room:
-                return Question(
-                    instructions=instructions,
-                    text=text,
-                    schema=SCHEMA,
-                    max_tokens=REVIEW_TOKENS_OUT,
+                return Asked(
+                    question=Question(
+                        instructions=instructions,
+                        text=text,
+                        schema=SCHEMA,
+                        max_tokens=REVIEW_TOKENS_OUT,
+                    ),
+                    sentences=tuple(chosen),
                 )
         chosen.remove(max(chosen, key=lambda each: tokens(each.quote)))
     return None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memory.llm.addresses import host_of
@@ -29,3 +31,23 @@ def test_what_is_local_goes_to_nobody() -> None:
     for row in TABLE.values():
         if row.kind == "local":
             assert (row.company, row.price_in, row.price_out) == ("", None, None)
+
+
+DOCS = (Path(__file__).parents[3] / "docs" / "jarvis-learning.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_docs_name_every_provider(name: str) -> None:
+    """The table of the docs is that of the code: names, models, prices, days."""
+    row = TABLE[name]
+    price = f"{row.price_in:.2f} / {row.price_out:.2f} ({row.as_of})" if row.price_in else "–"
+    cells = next(line for line in DOCS.splitlines() if line.startswith(f"| `{name}` |")).split("|")
+    assert cells[3].strip() == row.model
+    assert cells[4].strip() == price
+
+
+def test_the_docs_name_the_programs_questions() -> None:
+    """How each program is asked stands in the docs."""
+    for program in PROGRAMS.values():
+        if program.status is not None:
+            assert f"`{program.command} {' '.join(program.status)}`" in DOCS

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.notebooks import review
+from memory.notebooks.answers import ANSWER_CHARS
 from memory.notebooks.limits import (
     NOTEBOOKS_CHARS,
     REVIEW_CHANGES,
@@ -19,6 +21,7 @@ from memory.notebooks.limits import (
     REVIEW_TOKENS_IN,
     REVIEW_TOKENS_OUT,
 )
+from memory.notebooks.merging import MERGES_AT_MOST
 from memory.notebooks.review import Marked, Read, proposals
 from memory.notebooks.tokens import tokens
 from memory.prompts import prompt
@@ -143,6 +146,8 @@ def test_a_sentence_is_whole_or_not_there() -> None:
     assert "User: i am allergic to nuts\n" in text
     assert "like tea" not in text
     assert review.question([long], {}, NOW, frame=FRAME) is None
+    about = review.asked([short, long], {}, NOW, frame=FRAME)
+    assert about is not None and about.sentences == (short,)
 
 
 def test_a_long_line_of_jarvis_is_shortened_from_its_beginning() -> None:
@@ -544,3 +549,30 @@ def test_small_answers_together() -> None:
     assert review.together([good] * 5) == Read(proposals=(VEGAN,) * 3, left_out=2)
     assert review.together([bad, Read(), good]) == Read(proposals=(VEGAN,), unclear=1)
     assert review.together([bad, bad]) == bad
+
+
+# The docs -----------------------------------------------------------------------------
+
+DOCS = (Path(__file__).parents[3] / "docs" / "jarvis-learning.md").read_text("utf-8")
+SECTION = DOCS.partition("## What the reviewer sees and may answer\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        f"at most\n{REVIEW_TOKENS_IN:,} tokens",
+        f"the last {REVIEW_SENTENCES} go",
+        f"beyond {NOTEBOOKS_CHARS:,} characters, or beyond {review.NOTEBOOKS_TOKENS} tokens",
+        "shortened to "
+        + ", ".join(str(p) for p, n in review.SIZES if n == review.NOTEBOOKS_TOKENS and p)
+        + " tokens",
+        f"get {review.SIZES[4][1]} tokens, {review.SIZES[5][1]}, and so on down to {review.SIZES[-1][1]}.",
+        f"at most {REVIEW_TOKENS_OUT} tokens",
+        f"more than {REVIEW_SENTENCES} changes",
+        f"more than {ANSWER_CHARS:,} characters",
+        f'"text"}}]}}`, at most {MERGES_AT_MOST}.',
+    ],
+)
+def test_the_docs_name_the_figures(figure: str) -> None:
+    """Each limit in the docs is the one of the code."""
+    assert figure in SECTION
