@@ -1,167 +1,41 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
-from memory.conversations import Conversation
+from memory.asking import QUESTIONS_A_DAY
 from memory.errors import ModelUnavailable
-from memory.events import EventLog
 from memory.llm.protocol import Llm, Reply
 from memory.llm.scripted import Answer, ScriptedLlm
-from memory.notebooks.ledger import Ledger
-from memory.records import Accepted, Change, Origin, Trigger, Turn
-from memory.reviews import NONSENSE_TRIES, WAITS, Reviews
-from memory.task import QUESTIONS_A_DAY, Alone, MemoryTask, ReviewReport
-from memory.vault import Vault
-from voice.virtual_time import VirtualLoop
+from memory.records import Origin
+from memory.reviews import NONSENSE_TRIES, WAITS
+from memory.task import ReviewReport
+from tests.memory.learning import (
+    CITY,
+    IN_HAMBURG,
+    IS_VEGAN,
+    NONSENSE,
+    NOON,
+    ORDER,
+    VEGAN,
+    Floor,
+    House,
+    add,
+    changes,
+    for_a_while,
+    go_on,
+    gone,
+    run,
+)
 
-T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
-NOON = datetime.fromisoformat("2026-12-02T12:00:00+01:00")
-
-VEGAN = "I'm vegan by the way"
-CITY = "I live in Hamburg with my two cats"
-ORDER = "set a timer for ten minutes"
-
-
-def changes(*proposed: dict[str, Any]) -> str:
-    return json.dumps({"changes": proposed})
-
-
-def add(text: str, quote: str, notebook: str = "USER.md") -> dict[str, Any]:
-    return {"operation": "add", "notebook": notebook, "entry": None, "text": text, "quote": quote}
-
-
-IS_VEGAN = add("I'm vegan.", VEGAN)
-IN_HAMBURG = add("I live in Hamburg with my two cats.", CITY)
-
-
-class Floor:
-    """The quiet of one conversation: somebody has the floor, or nobody."""
-
-    def __init__(self, taken: bool = False) -> None:
-        self._free, self._taken = asyncio.Event(), asyncio.Event()
-        self.take() if taken else self.leave()
-
-    def take(self) -> None:
-        self._free.clear()
-        self._taken.set()
-
-    def leave(self) -> None:
-        self._taken.clear()
-        self._free.set()
-
-    async def wait(self) -> None:
-        await self._free.wait()
-
-    async def broken(self) -> None:
-        await self._taken.wait()
-
-
-class House:
-    """A vault, a state folder and a model, on a virtual clock that begins at noon."""
-
-    def __init__(self, folder: Path, *answers: Answer, model: ScriptedLlm | None = None) -> None:
-        self.state = folder / "state"
-        vault = Vault(folder / "vault")
-        vault.check(create=True)
-        self.page = vault.folder / "USER.md"
-        self.ledger = Ledger(vault, self.state)
-        self.reviews = Reviews(self.state)
-        self.model = model or ScriptedLlm(answers)
-        self.loop = asyncio.get_running_loop()
-        self.noon_s = self.loop.time()
-        self.events = EventLog(self.state, self.now)
-
-    def now(self) -> datetime:
-        return NOON + timedelta(seconds=self.loop.time() - self.noon_s)
-
-    def task(self, **others: Any) -> MemoryTask:
-        async def model() -> Llm:
-            return self.model
-
-        settings: dict[str, Any] = {
-            "state": self.state,
-            "ledger": self.ledger,
-            "events": self.events,
-            "model": model,
-            "quiet": Alone(),
-            "now": self.now,
-        }
-        return MemoryTask(**settings | others)
-
-    def says(
-        self,
-        *texts: str,
-        name: str = "c1",
-        origin: Origin = "spoken",
-        trigger: Trigger = "hang-up",
-        close: bool = True,
-    ) -> Conversation:
-        """A conversation of these sentences, each answered with "Okay.", handed over."""
-        conversation = Conversation.begin(self.state, name, "call", self.now())
-        go_on(conversation, texts, self.now(), origin)
-        conversation.hand_over(trigger, self.now())
-        if close:
-            conversation.close()
-        return conversation
-
-    @property
-    def entries(self) -> tuple[str, ...]:
-        return self.ledger.entries()["USER.md"]
-
-    def logged(self, kind: Any, *fields: str) -> list[tuple[Any, ...]]:
-        return [tuple(e.data.get(f) for f in fields) for e in self.events.events(kind)]
-
-    @property
-    def left(self) -> list[str]:
-        return sorted(str(p.relative_to(self.state)) for p in self.state.rglob("*.jsonl"))
-
-
-def go_on(
-    conversation: Conversation, texts: Sequence[str], at: datetime, origin: Origin = "spoken"
-) -> None:
-    index = len(conversation.turns)
-    for text in texts:
-        for speaker, said in (("user", text), ("assistant", "Okay.")):
-            began_at = at + timedelta(seconds=index)
-            conversation.observe(
-                Turn(
-                    conversation=conversation.id,
-                    index=index,
-                    speaker=speaker,  # type: ignore[arg-type]
-                    text=said,
-                    language="en",
-                    began_at=began_at,
-                    ended_at=began_at + timedelta(seconds=1),
-                    origin=origin if speaker == "user" else "spoken",
-                )
-            )
-            index += 1
-
-
-def run(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(main())
-
-
-async def for_a_while(task: MemoryTask, **time: float) -> None:
-    """Let the task run for so long, on the virtual clock."""
-    try:
-        async with asyncio.timeout(timedelta(**time).total_seconds()):
-            await task.run()
-    except TimeoutError:
-        return
 
 
 # One review ---------------------------------------------------------------------------
@@ -356,17 +230,6 @@ def test_a_sleeping_task_is_woken(tmp_path: Path) -> None:
 
 # Failures -----------------------------------------------------------------------------
 
-NONSENSE = {
-    "prose": "The user seems to be vegan. I would remember that!",
-    "half": changes(IS_VEGAN)[:-20],
-    "a thousand": changes(*[IS_VEGAN] * 1000),
-    "a megabyte": json.dumps({"changes": [add("vegan " * 170_000, VEGAN)]}),
-    "another language": "这位用户是素食主义者，我建议记住这一点。",
-    "empty": "",
-    "spaces": " \n ",
-    "brackets": "[" * 5000,
-}
-
 
 @pytest.mark.parametrize("answer", NONSENSE.values(), ids=NONSENSE.keys())
 def test_nonsense_costs_nothing_but_time(tmp_path: Path, answer: str) -> None:
@@ -437,10 +300,6 @@ def test_another_model_begins_anew(tmp_path: Path) -> None:
         return house
 
     assert run(main).entries == ("I'm vegan.",)
-
-
-def gone(retry_after_s: float | None = None) -> ModelUnavailable:
-    return ModelUnavailable("The model is away. Start it.", retry_after_s=retry_after_s)
 
 
 def test_a_provider_that_is_away_is_asked_ever_more_rarely(tmp_path: Path) -> None:
@@ -686,169 +545,6 @@ def test_hanging_up_on_the_task_is_no_failure(tmp_path: Path) -> None:
     assert run(main).entries == ("I'm vegan.",)
 
 
-# Tidying ------------------------------------------------------------------------------
-
-
-def remembered(house: House, *texts: str) -> None:
-    """Entries that Jarvis wrote."""
-    for text in texts:
-        [written] = house.ledger.write(
-            [
-                Accepted(
-                    operation="add",
-                    notebook="USER.md",
-                    entry=None,
-                    text=text,
-                    quote=text,
-                    turn_index=0,
-                )
-            ],
-            source="remember",
-            at=house.now(),
-        )
-        assert isinstance(written, Change)
-
-
-FULL = tuple(
-    f"Owns painting number {number} of the series {'about harbours ' * 12}" for number in range(11)
-)
-
-
-def test_what_is_said_twice_and_what_is_over_goes_by_itself(tmp_path: Path) -> None:
-    """An entry of ours that a line of the user's says as well, and a passed plan of ours, go for
-    free; the user's lines stay; it can be undone (L6.1, L6.3)."""
-    by_hand = ("Fond of ships and harbours", "fond of ships and harbours", "Exam on 2026-11-02")
-
-    async def main() -> House:
-        house = House(tmp_path)
-        remembered(house, "Fond of ships", "Has a dog", "Exam on 2026-12-03")
-        house.page.write_text(house.page.read_text() + "".join(f"- {line}\n" for line in by_hand))
-        await for_a_while(house.task(), minutes=1)
-        assert house.entries == ("Has a dog", "Exam on 2026-12-03", *by_hand)
-        await for_a_while(house.task(), days=3)
-        assert house.entries == ("Has a dog", *by_hand)
-        last = house.ledger.changes()[-1]
-        assert (last.source, last.old) == ("tidy", "Exam on 2026-12-03")
-        house.ledger.undo(last.id, at=house.now())
-        await for_a_while(house.task(), days=3)
-        return house
-
-    house = run(main)
-    assert "Exam on 2026-12-03" in house.entries
-    assert house.logged("tidied", "duplicates", "outdated", "placed") == [(1, 0, 0), (0, 1, 0)]
-    assert house.model.questions == []
-
-
-def merges(*groups: tuple[list[int], str]) -> str:
-    return json.dumps({"merges": [{"entries": entries, "text": text} for entries, text in groups]})
-
-
-def test_nearly_full_notebooks_are_merged(tmp_path: Path) -> None:
-    """One call; a fair merge is written and can be undone, an unfair one is refused and logged;
-    then what waited finds room (L6.2, L3.3)."""
-
-    async def main() -> House:
-        house = House(tmp_path, merges(
-            ([1, 2], "Owns painting number 0 and number 1 of the series " + "about harbours " * 12),
-            ([3, 4], "Owns painting number 7 of the series " + "about harbours " * 12),
-        ))  # fmt: skip
-        remembered(house, *FULL)
-        [waits] = house.ledger.write(
-            [
-                Accepted(
-                    operation="add", notebook="USER.md", entry=None,
-                    text="Sails " * 25, quote="Sails", turn_index=0,
-                )
-            ],
-            source="remember",
-            at=house.now(),
-        )  # fmt: skip
-        assert not isinstance(waits, Change)
-        await for_a_while(house.task(), hours=30)
-        return house
-
-    house = run(main)
-    assert len(house.model.questions) == 1
-    assert len(house.entries) == len(FULL)
-    assert house.entries[0].startswith("Owns painting number 0 and number 1 of")
-    assert house.entries[-1].startswith("Sails Sails")
-    assert [refused.rule for refused in house.events.rejections()] == ["L6.2"]
-    assert house.logged("merged", "outcome", "groups", "accepted") == [
-        ("asking", None, None), ("merged", 2, 1),
-    ]  # fmt: skip
-    assert house.logged("tidied", "placed") == [(1,)]
-
-
-def test_a_merge_asks_at_most_every_twelve_hours(tmp_path: Path) -> None:
-    """Not again for the same entries, and after a change only when twelve hours are over."""
-
-    async def main() -> list[int]:
-        house = House(tmp_path, *[merges()] * 20)
-        remembered(house, *FULL)
-        counts = []
-        for hours, is_news in ((1, False), (20, True), (1, True), (5, False), (13, False)):
-            await for_a_while(house.task(), hours=hours)
-            counts.append(len(house.model.questions))
-            if is_news:
-                remembered(house, f"Sails on ship {hours}")
-        return counts
-
-    assert run(main) == [1, 1, 2, 2, 3]
-
-
-def test_a_merge_never_erases_what_came_meanwhile(tmp_path: Path) -> None:
-    """Entries edited or written while the model thinks stay as they are (m18)."""
-
-    async def main() -> tuple[House, tuple[str, ...]]:
-        text = "Owns painting number 0 and number 1 of the series " + "about harbours " * 12
-        house = House(tmp_path, merges(([1, 2], text)))
-        remembered(house, *FULL)
-        house.model.hold()
-        tidying = asyncio.create_task(house.task().tidy_now())
-        await house.model.asked.wait()
-        edited = house.page.read_text().replace("number 1 of", "number 1, sold, of") + "- Sails\n"
-        house.page.write_text(edited)
-        before = house.entries
-        house.model.release()
-        report = await tidying
-        assert "edited" in report.refused[0].reason
-        return house, before
-
-    house, before = run(main)
-    assert house.entries == before
-
-
-def test_the_users_own_lines_are_not_merged(tmp_path: Path) -> None:
-    """What the user wrote is not even shown to the merging model (L1.3)."""
-
-    async def main() -> House:
-        house = House(tmp_path, merges())
-        house.page.write_text("- My own line, as I want it\n")
-        house.ledger.notice_edits(house.now())
-        remembered(house, *FULL)
-        await house.task().tidy_now()
-        return house
-
-    [question] = run(main).model.questions
-    assert "My own line" not in question.text
-
-
-@pytest.mark.parametrize("answer", [*NONSENSE.values(), gone()], ids=[*NONSENSE, "away"])
-def test_a_merge_that_fails_changes_nothing(tmp_path: Path, answer: Answer) -> None:
-    """Whatever the model answers, the notebooks stay as they were."""
-
-    async def main() -> House:
-        house = House(tmp_path, answer)
-        remembered(house, *FULL)
-        before = house.page.read_bytes()
-        await house.task().tidy_now()
-        assert house.page.read_bytes() == before
-        return house
-
-    outcomes = [outcome for (outcome,) in run(main).logged("merged", "outcome")]
-    assert outcomes[0] == "asking" and outcomes[1] in ("nonsense", "nothing", "unavailable")
-
-
 # The switch ---------------------------------------------------------------------------
 
 
@@ -896,7 +592,7 @@ from memory import store
 from memory.events import EventLog
 from memory.notebooks.filter import marked
 from memory.notebooks.tokens import tokens
-from tests.memory.test_task import IN_HAMBURG, IS_VEGAN, CITY, VEGAN, House, add, changes
+from tests.memory.learning import IN_HAMBURG, IS_VEGAN, CITY, VEGAN, House, add, changes
 
 ANSWER = changes(IS_VEGAN, IN_HAMBURG, add("Ships knives by mail.", "I ship knives now"))
 

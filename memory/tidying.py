@@ -1,0 +1,207 @@
+"""Small on purpose (spec L6): the pass that takes out, merges and finds room.
+
+What it may do is decided in memory/notebooks/tidy.py; here it is done, and logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import partial
+
+from memory.asking import Asking, counted
+from memory.errors import ModelUnavailable
+from memory.events import Event, EventLog, Value
+from memory.notebooks import merging, tidy
+from memory.notebooks.ledger import Ledger, NotWritten
+from memory.notebooks.limits import MERGE_AT, MERGE_EVERY
+from memory.notebooks.merging import Merge
+from memory.notebooks.tidy import Drop
+from memory.prompts import prompt
+from memory.records import NOTEBOOKS, Change, Notebook, Proposal, Rejection
+
+log = logging.getLogger(__name__)
+
+_PATIENCE_S = 60.0  # then the next look tries again: no review has to wait for a merge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TidyReport:
+    """What went, what found room, what was merged and what the rules kept from being merged."""
+
+    dropped: tuple[Drop, ...] = ()
+    placed: tuple[Change, ...] = ()
+    merged: tuple[Change, ...] = ()
+    refused: tuple[Rejection, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+class Tidying:
+    """One pass at a time: the caller sees to it, in this process and among several."""
+
+    def __init__(
+        self, *, ledger: Ledger, events: EventLog, asking: Asking, now: Callable[[], datetime]
+    ) -> None:
+        self._ledger = ledger
+        self._events = events
+        self._asking = asking
+        self._now = now
+        self._seen: tuple[str, date] | None = None
+
+    async def tidy(self, *, asked_for: bool) -> TidyReport:
+        """Small on purpose (L6): what goes for free, one merge, and what waits for room.
+
+        By itself only when a notebook changed, or a day began.
+        """
+        await asyncio.to_thread(self._ledger.notice_edits, self._now())
+        changes = await asyncio.to_thread(self._ledger.changes)
+        seen = (changes[-1].id if changes else "", self._now().date())
+        if seen == self._seen and not asked_for:
+            return TidyReport()
+        entries = await asyncio.to_thread(self._ledger.entries)
+        found = await asyncio.to_thread(tidy.drops, entries, changes, seen[1])
+        written = await asyncio.to_thread(
+            partial(
+                self._ledger.write,
+                [tidy.dropped(drop) for drop in found],
+                source="tidy",
+                at=self._now(),
+            )
+        )
+        gone = tuple(
+            drop for drop, result in zip(found, written, strict=True) if isinstance(result, Change)
+        )
+        merged, refused, fault = await self._merge(asked_for=asked_for)
+        placed = await asyncio.to_thread(self._ledger.place_waiting, self._now())
+        if gone or placed:
+            await asyncio.to_thread(
+                partial(
+                    self._events.append,
+                    "tidied",
+                    self._now(),
+                    data={
+                        "duplicates": sum(drop.why == "duplicate" for drop in gone),
+                        "outdated": sum(drop.why == "outdated" for drop in gone),
+                        "placed": len(placed),
+                    },
+                )
+            )
+            log.info("Tidied: %d entries went, %d found room.", len(gone), len(placed))
+        if len(found) < tidy.AT_ONCE and fault is None:
+            changes = await asyncio.to_thread(self._ledger.changes)
+            self._seen = (changes[-1].id if changes else "", seen[1])
+        return TidyReport(
+            dropped=gone,
+            placed=placed,
+            merged=merged,
+            refused=refused,
+            faults=() if fault is None else (fault,),
+        )
+
+    async def _merge(
+        self, *, asked_for: bool
+    ) -> tuple[tuple[Change, ...], tuple[Rejection, ...], str | None]:
+        """At 80 percent one call, at most every twelve hours (L6.2): what was written, what
+        was refused, and why nobody could be asked.
+
+        Judged and written entry by entry against the notebooks as they are after the call (m18).
+        """
+        entries = await asyncio.to_thread(self._ledger.entries)
+        changes = await asyncio.to_thread(self._ledger.changes)
+        full = await asyncio.to_thread(self._ledger.fullness)
+        last = await asyncio.to_thread(self._events.last, "merged")
+        if full < MERGE_AT or not _merge_is_due(last, changes, self._now()):
+            return (), (), None
+        own: dict[Notebook, tuple[str, ...]] = {
+            name: tuple(each.text for each in tidy.ours(changes, entries) if each.notebook == name)
+            for name in NOTEBOOKS
+        }
+        question = await asyncio.to_thread(partial(merging.question, own, frame=prompt("merge.md")))
+        if question is None:
+            return (), (), None
+        faults: list[str] = []
+        model = await self._asking.model(faults=faults, asked_for=asked_for)
+        if model is None:
+            return (), (), faults[0] if faults else "The background model is away."
+        if model.uses_this_cpu:
+            try:
+                async with asyncio.timeout(_PATIENCE_S):
+                    await self._asking.quiet_for(0.0)
+            except TimeoutError:
+                return (), (), "Somebody speaks; merging waits for quiet."
+        at = self._now()
+        by: Mapping[str, Value] = {"model": model.name, "billing": model.billing}
+        await self._note_merge({**by, "outcome": "asking", "entries": sum(map(len, own.values()))})
+        try:
+            reply = await self._asking.answer(model, question)
+        except ModelUnavailable as fault:
+            await self._note_merge({**by, "outcome": "unavailable"})
+            return (), (), str(fault)
+        if reply is None:
+            await self._note_merge({**by, "outcome": "gave way"})
+            return (), (), "Somebody speaks; merging waits for quiet."
+        reply = await asyncio.to_thread(counted, question, reply)
+        read = await asyncio.to_thread(merging.merges, reply.text, own)
+        merged: list[Change] = []
+        refused: list[Rejection] = []
+        for number, merge in enumerate(read.merges):
+            why = await asyncio.to_thread(tidy.refusal, merge)
+            if why is None:
+                results = await asyncio.to_thread(
+                    partial(
+                        self._ledger.write,
+                        tidy.agreed(merge),
+                        source="merge",
+                        at=self._now(),
+                        key=f"merge {at.isoformat()} {number}",
+                        together=True,
+                    )
+                )
+                stopped = [result for result in results if isinstance(result, NotWritten)]
+                if not stopped:
+                    merged += [result for result in results if isinstance(result, Change)]
+                    continue
+                why = next((each for each in stopped if each.rule != "L6.2"), stopped[0]).reason
+            rejection = Rejection(proposal=_as_proposal(merge), rule="L6.2", reason=why)
+            refused.append(rejection)
+            await asyncio.to_thread(self._events.refuse, rejection, self._now(), None)
+        await self._note_merge(
+            {
+                **by,
+                "outcome": "nonsense" if read.fault else "merged" if merged else "nothing",
+                "groups": len(read.merges),
+                "accepted": len(read.merges) - len(refused),
+                "entries": len(merged),
+                "tokens_in": reply.tokens_in,
+                "tokens_out": reply.tokens_out,
+            }
+        )
+        log.info("Merged: %d of %d.", len(read.merges) - len(refused), len(read.merges))
+        return tuple(merged), tuple(refused), None
+
+    async def _note_merge(self, data: Mapping[str, Value]) -> None:
+        await asyncio.to_thread(partial(self._events.append, "merged", self._now(), data=data))
+
+
+def _merge_is_due(last: Event | None, changes: Sequence[Change], now: datetime) -> bool:
+    """Not twice in twelve hours, and not about the same entries again (m36)."""
+    if last is None or last.data["outcome"] == "gave way":
+        return True
+    if timedelta() <= now - last.at < MERGE_EVERY:
+        return False
+    news = any(change.at > last.at for change in changes)
+    return news or last.data["outcome"] in ("asking", "unavailable")
+
+
+def _as_proposal(merge: Merge) -> Proposal:
+    """A refused merge as the log shows it."""
+    return Proposal(
+        operation="update",
+        notebook=merge.notebook,
+        entry=" + ".join(merge.entries),
+        text=merge.text,
+        quote="",
+    )
