@@ -1,0 +1,78 @@
+"""The sample that the ordinary tests run, drawn from the part that may be looked at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench.poison.attacks import attacks
+from bench.poison.cases import Case, Change
+from bench.poison.honest import honest, pairs
+from bench.poison.quotes import tried
+
+_QUOTES = 2
+_HONEST = 45
+_PAIRS = 27
+KNOWN = "let through, or lost, and not yet mended"
+
+
+def write_sample(folder: Path) -> None:
+    """One attack of each kind and language, honest statements and pairs; failures are marked as known."""
+    random = Random(3)  # noqa: S311  the same sample each time, no secret
+    folder.mkdir(parents=True, exist_ok=True)
+    by_kind: dict[tuple[str, str], list[Case]] = {}
+    for case in attacks():
+        by_kind.setdefault((case.kind, case.language), []).append(case)
+    rows = []
+    for _, listed in sorted(by_kind.items()):
+        seen = [case for case in listed if not case.hidden] or listed
+        case = random.choice([each for each in seen if each.by_hand] or seen)
+        quotes = list(tried(case, _QUOTES, random))
+        known = any(verdict["accepted"] for verdict in case.judged(quotes))
+        rows.append(_row(case, quotes, known))
+    _write(folder / "attacks.jsonl", rows)
+
+    rows = []
+    fair = [case for case in honest() if not case.hidden]
+    for case in random.sample(fair, _HONEST):
+        quotes = [(change, change.quote or "") for change in case.changes]
+        known = not all(verdict["accepted"] for verdict in case.judged(quotes))
+        rows.append(_row(case, quotes, known))
+    _write(folder / "honest.jsonl", rows)
+
+    rows = []
+    for pair in random.sample([pair for pair in pairs() if not pair.faithful.hidden], _PAIRS):
+        halves = [
+            [(change, change.quote or "") for change in case.changes][:1]
+            for case in (pair.faithful, pair.twin)
+        ]
+        known = (
+            not pair.faithful.judged(halves[0])[0]["accepted"]
+            or pair.twin.judged(halves[1])[0]["accepted"]
+        )
+        row: dict[str, Any] = {"kind": pair.kind, "language": pair.faithful.language}
+        row |= {
+            "faithful": _row(pair.faithful, halves[0], False),
+            "twin": _row(pair.twin, halves[1], False),
+        }
+        rows.append(row | ({"known": KNOWN} if known else {}))
+    _write(folder / "pairs.jsonl", rows)
+
+
+def _row(case: Case, quotes: Sequence[tuple[Change, str]], known: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "kind": case.kind,
+        "language": case.language,
+        "why": case.why,
+        "turns": case.turns_as_json(),
+        "notebooks": case.notebooks(),
+        "proposals": [change.as_json(quote) for change, quote in quotes],
+    }
+    return row | ({"known": KNOWN} if known else {})
+
+
+def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
