@@ -120,7 +120,8 @@ def _in(said: Said, today: date) -> Meaning | None:
 
 
 def _months(said: Said, today: date) -> Meaning | None:
-    return _on(days.plus_months(today, said.form.n), bare="span", past=said.form.n < 0)
+    past = said.form.n < 0
+    return _on(days.plus_months(today, said.form.n), bare=None if past else "span", past=past)
 
 
 def _ago(said: Said, today: date) -> Meaning | None:
@@ -430,7 +431,8 @@ def _end_of_year(said: Said, today: date) -> Meaning | None:
     year = days.year(said.year if said.year is not None else today.year + said.form.n)
     if year is None:
         return None
-    return _on(year.last, has_year=said.year is not None, past=said.form.n < 0, bare="span")
+    past = said.form.n < 0
+    return _on(year.last, has_year=said.year is not None, past=past, bare=None if past else "span")
 
 
 def _beginning_of_year(said: Said, today: date) -> Meaning | None:

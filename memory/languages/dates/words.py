@@ -28,7 +28,7 @@ _PATTERN_BYTES = 1 << 26
 """What a pattern may take while it runs; the longest needs about a quarter of it."""
 _GATES = frozenset({"weekday", "month", "safe_month", "short_month", "unit"})
 _WEEKS_OF_A_MONTH = 5
-_CHOICE = re.compile(r"\{[a-z_]+\} ?\||\|\{[a-z_]+\}|\{[a-z_]+\}\)\?")
+_CHOICE = re.compile(r"\{[a-z_]+\}(?= ?\||\)\?)|(?<=\|)\{[a-z_]+\}")
 _SEPARATORS = re.compile(r"[\s,-]+")
 _UMLAUTS = {"ä": ("a", "ae"), "ö": ("o", "oe"), "ü": ("u", "ue"), "ß": ("ss",)}
 
@@ -46,7 +46,7 @@ WEEK = Unit(7, 0)
 class Form:
     """One way to say something. `means` names a meaning of `meanings.py`.
 
-    `n`, `which` and `on` are the meaning's own. `needs_end`: a word that follows must be
+    `rule` names its row in the file. `n`, `which` and `on` are the meaning's own. `needs_end`: a word that follows must be
     one of the language's `goes_on`, or this is no date ("on the first floor").
     `needs_more`: such a word must follow. `weak`: it gives way to whatever else its words
     belong to.
@@ -59,6 +59,7 @@ class Form:
     n: int = 0
     which: str = "bare"
     on: tuple[int, int] | None = None
+    rule: str = ""
     needs_end: bool = False
     needs_more: bool = False
     weak: bool = False
@@ -239,6 +240,7 @@ def _forms(
     row: dict[str, Any], macros: Mapping[str, list[str]], slots: Mapping[str, str]
 ) -> Iterator[Form]:
     """One for each template; templates without a name to look up make one together."""
+    rule = " ".join(str(row[part]) for part in ("means", "which", "n", "on") if part in row)
     plain: list[str] = []
     named: list[tuple[str, frozenset[str]]] = []
     for said in row["say"]:
@@ -254,6 +256,7 @@ def _forms(
     for compiled, needs in patterns:
         yield Form(
             means=row["means"],
+            rule=rule,
             pattern=compiled,
             needs=needs,
             n=row.get("n", 0),
