@@ -6,7 +6,7 @@ A pass over the sentence meets many patterns at once, in linear time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import cast
@@ -22,7 +22,8 @@ from memory.records import Candidate, CandidateKind
 ORDER: tuple[CandidateKind, ...] = ("correction", "self", "people", "preference", "plan")
 VETOES = ("requests", "questions", "small_talk", "quoted", "conditions")
 
-_MEMORY_BYTES = 256 * 1024 * 1024
+_MEMORY_BYTES = 64 * 1024 * 1024
+_PATTERNS_PER_AUTOMATON = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +54,39 @@ class Rule:
 
 
 class Patterns:
-    """Patterns that are met in one pass. The same pattern has one number."""
+    """Patterns that are met together. The same pattern has one number.
+
+    Patterns that begin alike share an automaton. One of them all would have so many states that
+    building them, which re2 does as they are needed, would take most of the time.
+    """
 
     def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._automata: list[tuple[re2.Set, tuple[int, ...]]] = []
+
+    def add(self, written: Sequence[str]) -> frozenset[int]:
+        return frozenset(self._numbers.setdefault(each, len(self._numbers)) for each in written)
+
+    def compile(self) -> None:
         options = re2.Options()
         options.max_mem = _MEMORY_BYTES
         options.log_errors = False
-        self._set = re2.Set.SearchSet(options)
-        self._numbers: dict[str, int] = {}
-
-    def add(self, written: Iterable[str]) -> frozenset[int]:
-        for each in written:
-            if each not in self._numbers:
-                self._numbers[each] = self._set.Add(each)
-        return frozenset(self._numbers[each] for each in written)
-
-    def compile(self) -> None:
-        if self._numbers:
-            self._set.Compile()
+        alike = sorted(self._numbers)
+        for first in range(0, len(alike), _PATTERNS_PER_AUTOMATON):
+            together = alike[first : first + _PATTERNS_PER_AUTOMATON]
+            automaton = re2.Set.SearchSet(options)
+            for pattern in together:
+                automaton.Add(pattern)
+            automaton.Compile()
+            self._automata.append((automaton, tuple(self._numbers[each] for each in together)))
 
     def met(self, text: str) -> frozenset[int]:
-        if not self._numbers:  # an empty set can't be compiled
-            return frozenset()
-        return frozenset(cast("list[int] | None", self._set.Match(text)) or ())
+        found: list[int] = []
+        for automaton, numbers in self._automata:
+            met = cast("list[int] | None", automaton.Match(text))  # None where nothing met
+            if met:
+                found.extend(numbers[each] for each in met)
+        return frozenset(found)
 
     def __len__(self) -> int:
         return len(self._numbers)
