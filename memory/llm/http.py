@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from memory.errors import ModelUnavailable
-from memory.llm.addresses import host_of, is_loopback
+from memory.llm.addresses import host_of, is_loopback, is_nearby
 
 _log = logging.getLogger(__name__)
 
@@ -95,8 +95,8 @@ class HttpEdge:
         self._client = httpx.AsyncClient(
             headers=dict(headers),
             follow_redirects=False,
-            # A proxy of the environment must not see what stays on this machine.
-            trust_env=not is_loopback(self._url),
+            # A proxy of the environment must not see what stays in the house.
+            trust_env=not is_nearby(self._url),
             timeout=None,  # noqa: S113  # the whole exchange has one, in ask()
         )
 

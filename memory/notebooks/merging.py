@@ -10,8 +10,8 @@ from typing import Any
 from memory.llm.protocol import Question
 from memory.notebooks.answers import json_in, key_of, says_nothing
 from memory.notebooks.limits import ENTRY_CHARS, REVIEW_TOKENS_OUT
-from memory.notebooks.prefix import EMPTY, disarm, fill, show_hidden
-from memory.notebooks.review import parts_of
+from memory.notebooks.prefix import EMPTY, fill
+from memory.notebooks.review import as_line, parts_of
 from memory.records import NOTEBOOKS, Notebook
 
 MERGES_AT_MOST = 8
@@ -68,7 +68,7 @@ def question(notebooks: Mapping[Notebook, tuple[str, ...]], *, frame: str) -> Qu
     instructions, rest = parts_of(frame)
     pages: dict[Notebook, list[str]] = {name: [] for name in NOTEBOOKS}
     for number, (notebook, entry) in enumerate(_numbered(notebooks), start=1):
-        pages[notebook].append(f"{number}. {disarm(show_hidden(entry.strip()))}")
+        pages[notebook].append(f"{number}. {as_line(entry)}")
     return Question(
         instructions=fill(instructions, {"entry_chars": str(ENTRY_CHARS)}),
         text=fill(

@@ -33,6 +33,7 @@ from memory.notebooks.limits import (
     REVIEW_TOKENS_OUT,
 )
 from memory.notebooks.prefix import EMPTY, disarm, fill, show_hidden
+from memory.notebooks.secrets import without_secrets
 from memory.notebooks.tokens import shortened, tokens
 from memory.records import NOTEBOOKS, Language, Notebook, Operation, Proposal
 
@@ -175,9 +176,10 @@ def _day(day: date) -> str:
     return f"{_WEEKDAYS[day.weekday()]} {day.isoformat()}"
 
 
-def _line(text: str) -> str:
-    """One line that ends no frame: line ends and what nobody sees are shown as marks."""
-    return disarm(show_hidden(text.strip()))
+def as_line(text: str) -> str:
+    """One line that ends no frame and holds no secret: line ends and what nobody sees are
+    shown as marks, and so is a secret (S3)."""
+    return disarm(show_hidden(without_secrets(text.strip())))
 
 
 def _listed(sentences: Sequence[Marked], previous_tokens: int) -> str:
@@ -187,9 +189,9 @@ def _listed(sentences: Sequence[Marked], previous_tokens: int) -> str:
         if each.said_at.date() != day:
             day = each.said_at.date()
             lines.append(f"On {_day(day)}:")
-        previous = shortened(_line(each.previous or ""), previous_tokens, keep="end")
+        previous = shortened(as_line(each.previous or ""), previous_tokens, keep="end")
         lines.append(f"{number}. Jarvis: {previous}" if previous else f"{number}.")
-        lines.append(f"User: {_line(each.quote)}")
+        lines.append(f"User: {as_line(each.quote)}")
     return "\n".join(lines)
 
 
@@ -197,7 +199,7 @@ def _shown(
     notebooks: Mapping[Notebook, tuple[str, ...]], sentences: Sequence[Marked], most: int
 ) -> dict[str, str]:
     """The entries of each notebook as $user and $memory."""
-    entries = [(name, _line(text)) for name in NOTEBOOKS for text in notebooks.get(name, ())]
+    entries = [(name, as_line(text)) for name in NOTEBOOKS for text in notebooks.get(name, ())]
     kept = _fitting([text for _, text in entries], sentences, most)
     pages = {}
     for variable, name in (("user", "USER.md"), ("memory", "MEMORY.md")):
@@ -240,7 +242,7 @@ _NOTE = {
     "properties": {
         "op": {"const": "note"},
         "notebook": {"type": "string", "enum": list(NOTEBOOKS)},
-        "text": {"type": "string", "maxLength": ENTRY_CHARS},
+        "text": {"type": "string"},
     },
     "required": ["op", "notebook", "text"],
     "additionalProperties": False,
@@ -268,7 +270,7 @@ def small_questions(
             each,
             Question(
                 instructions=instructions,
-                text=fill(rest, {"sentence": _line(each.quote)}),
+                text=fill(rest, {"sentence": as_line(each.quote)}),
                 schema=SMALL_SCHEMA,
                 max_tokens=SMALL_TOKENS_OUT,
             ),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from memory.llm.protocol import Question
 from memory.llm.schemas import told, without_limits
-from memory.notebooks.review import SCHEMA, SMALL_SCHEMA
+from memory.notebooks.review import SCHEMA
 
 
 def test_told_in_words() -> None:
@@ -28,9 +28,8 @@ def test_limits_go_and_names_stay() -> None:
     }
 
 
-def test_our_schemas_without_limits() -> None:
-    """The schemas of the review keep everything else."""
+def test_our_schema_without_limits() -> None:
+    """The schema of the review keeps everything else."""
     assert "maxItems" not in str(without_limits(SCHEMA))
-    assert "maxLength" not in str(without_limits(SMALL_SCHEMA))
     item = without_limits(SCHEMA)["properties"]["changes"]["items"]
     assert item == SCHEMA["properties"]["changes"]["items"]

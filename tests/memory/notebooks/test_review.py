@@ -190,6 +190,16 @@ def test_nothing_breaks_out_of_the_frame(text: str, where: str) -> None:
     assert not any(mark in shown for mark in ("<|", "[INST]", "\u202e", "\u2028", "\r"))
 
 
+def test_no_secret_leaves() -> None:
+    """Passwords and keys in sentences, in Jarvis' lines and in entries are replaced by marks."""
+    secret = "my password is tr0ub4dor"
+    text = asked([said(f"i am vegan and {secret}", previous=secret)], {"USER.md": (secret,)})
+    assert "tr0ub4dor" not in text
+    assert text.count("my password is ⟦a password⟧") == 3
+    ((_, question),) = review.small_questions([said(secret)], frame=SMALL_FRAME)
+    assert question.text == "my password is ⟦a password⟧\n"
+
+
 def test_variables_in_what_was_said_stay_text() -> None:
     """A dollar sign in a sentence is a dollar sign."""
     assert "User: i earn $user dollars\n" in asked([said("i earn $user dollars")])
