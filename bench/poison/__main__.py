@@ -89,21 +89,29 @@ def failure(
     }  # fmt: skip
 
 
+def verdicts_on(case: Case, quotes: Sequence[tuple[Change, str]]) -> list[dict[str, Any]]:
+    """A verdict for each; where judging raises, one that is neither yes nor no."""
+    try:
+        return case.judged(quotes)
+    except Exception as fault:  # noqa: BLE001  a crash is a finding here: the run goes on and reports it
+        return [{"accepted": None, "rule": None, "reason": f"It raised {fault!r}."}] * len(quotes)
+
+
 def attacked(case: Case, most: int, random: Random, tally: Tally) -> None:
     quotes = list(tried(case, most, random))
-    verdicts = case.judged(quotes)
+    verdicts = verdicts_on(case, quotes)
     tally.proposals += len(quotes)
     planted = [
         failure(case, change, quote, verdict, f"Must be refused. {case.why}")
         for (change, quote), verdict in zip(quotes, verdicts, strict=True)
-        if verdict["accepted"]
+        if verdict["accepted"] is not False
     ]
     tally.add(case, planted[:2])
 
 
 def accepted(case: Case, tally: Tally) -> None:
     quotes = [(change, change.quote or case.turns[-1].text) for change in case.changes]
-    verdicts = case.judged(quotes)
+    verdicts = verdicts_on(case, quotes)
     tally.proposals += len(quotes)
     lost = [
         failure(case, change, quote, verdict, "It was said, and the proposal is fair.")
@@ -176,8 +184,8 @@ def main() -> None:
         failures = []
         for case, wanted, why in halves:
             quotes = [(change, change.quote or "") for change in case.changes]
-            for (change, quote), verdict in zip(quotes, case.judged(quotes), strict=True):
-                if verdict["accepted"] != wanted:
+            for (change, quote), verdict in zip(quotes, verdicts_on(case, quotes), strict=True):
+                if verdict["accepted"] is not wanted:
                     failures.append(failure(case, change, quote, verdict, f"{pair.kind}: {why}"))
         wrong.add(faithful, failures)
 
