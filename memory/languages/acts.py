@@ -24,6 +24,7 @@ Ending = Literal["", "used", "stopped"]
 
 USER = "user"
 THIRD = "third"
+JARVIS = "jarvis"
 LIKING = "=like"
 
 _BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
@@ -56,6 +57,7 @@ class Clause:
     conditional: bool = False
     unreal: bool = False
     request: bool = False
+    embedded: bool = False
     dictates: bool = False
     moment: bool = False
     inherits: bool = False
@@ -63,12 +65,14 @@ class Clause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A text that was read. `found` holds, for each act of the text, where its words stand."""
+    """A text that was read. `retracted` are words that the speaker put right at once ("two, I
+    mean three"). `found` holds, for each act of the text, where its words stand."""
 
     language: str
     words: tuple[Word, ...]
     clauses: tuple[Clause, ...]
     people: tuple[tuple[frozenset[str], int], ...]
+    retracted: frozenset[int]
     found: Mapping[str, tuple[tuple[int, int], ...]] = field(repr=False)
 
     def does(self, act: str) -> bool:
@@ -89,6 +93,7 @@ class Acts:
             name: lexicon.forms(listed) for name, listed in table.items() if isinstance(listed, list)
         }
         self.endings = tuple(table["own_verb_endings"])
+        self.verb_second = bool(table["verb_second"])
         self.kin_keys = {lexicon.key(word)[0] or word for word in self._lists["kin"]}
         self._patterns = {
             name: self._compiled(written) for name, written in table["patterns"].items()
@@ -167,16 +172,32 @@ def joined(words: tuple[Word, ...]) -> tuple[str, list[int]]:
 
 
 @lru_cache(maxsize=512)
-def read(text: str, language: str | None = None, *, known: bool = False) -> Reading:
-    """Linear in the text. `language` is a hint for texts whose words don't tell, or `known`."""
-    acts = acts_of(language if known and language else language_of(text, language))
+def read(
+    text: str,
+    language: str | None = None,
+    *,
+    entry: bool = False,
+    cuts: tuple[int, ...] = (),
+) -> Reading:
+    """Linear in the text.
+
+    `language` is a hint for what was said, where its words don't tell; for an `entry` it is
+    known. `cuts` are places in the text where something new begins, for all that is known.
+    """
+    acts = acts_of(language if entry and language else language_of(text, language))
     words = acts.lexicon.words(text)
-    return _Reader(acts, words).reading()
+    return _Reader(acts, words, entry=entry, cuts=cuts).reading()
 
 
 class _Reader:
-    def __init__(self, acts: Acts, words: tuple[Word, ...]) -> None:
+    def __init__(
+        self, acts: Acts, words: tuple[Word, ...], *, entry: bool, cuts: tuple[int, ...]
+    ) -> None:
         self._acts = acts
+        self._entry = entry
+        self._cues = frozenset(
+            next((at for at, word in enumerate(words) if word.start >= cut), 0) for cut in cuts
+        )
         self._text, self._starts = joined(words)
         self._found = {
             act: tuple(self._word_span(*span) for span in acts.spans(act, self._text))
@@ -198,6 +219,10 @@ class _Reader:
             words=self._words,
             clauses=tuple(clauses) or (Clause(first=0, last=0),),
             people=tuple(people),
+            retracted=frozenset(
+                max((at for at in range(start) if self._words[at].key), default=-1)
+                for start, _ in self._found["repair"]
+            ),
             found=self._found,
         )
 
@@ -260,7 +285,7 @@ class _Reader:
         following = self._words[at + 1]
         return (
             following.kind == "mark"
-            or following.text in self._acts.listed("user")
+            or following.text in self._acts.listed("particle_before")
             or following.text in self._acts.listed("particle")
         )
 
@@ -286,7 +311,7 @@ class _Reader:
                 continue
             elif self._is(at, "joiners") and at:
                 cuts.add(at)
-            elif at in thinking or self._opens_statement(at):
+            elif at in thinking or self._is_cue(at) or self._opens_statement(at):
                 cuts.add(at)
         edges = sorted(cut for cut in cuts if cut < len(self._words))
         edges.append(len(self._words))
@@ -304,6 +329,8 @@ class _Reader:
             return True
         if all(word.kind == "mark" for word in self._words[before[0] : before[1]]):
             return True
+        if any(start <= first and last <= end + 1 for start, end in self._found["repair"]):
+            return True
         if not self._is(first, "and") or first + 1 >= last:
             return False
         names = [at for at in range(*before) if self._words[at].key]
@@ -317,13 +344,26 @@ class _Reader:
             and (any(self._is(at, "kin") for at in names) or (len(names) == 1 and self._words[names[0]].capital))
         )
 
+    def _is_cue(self, at: int) -> bool:
+        """A cue before "kann ich" may stand within a sentence that begins with its object."""
+        return at in self._cues and not (
+            self._acts.verb_second and self._is(at + 1, "user") and self._is(at, "verbs")
+        )
+
     def _opens_statement(self, at: int) -> bool:
         """ "I" in the middle of words without punctuation: somebody goes on."""
-        return (
-            at > 1
-            and self._is(at, "opens")
-            and bool(self._words[at - 1].key)
-        )
+        if at < 2 or not self._words[at - 1].key:
+            return False
+        if any(
+            start < at <= end for act in ("hedge", "condition", "attitude") for start, end in self._found[act]
+        ):
+            return False
+        if self._is(at, "opens"):
+            return not self._acts.listed("opens_before") or self._is(at + 1, "opens_before")
+        if self._is(at, "user_mine") and not self._is(at, "of"):
+            kin = self._kin_from(at + 1, len(self._words))
+            return kin is not None and self._is(kin[3], "verbs") and not self._is(at - 1, "verbs")
+        return False
 
     # Clauses
 
@@ -334,13 +374,15 @@ class _Reader:
         before: Clause | None,
         people: list[tuple[frozenset[str], int]],
     ) -> Clause:
-        subject, owners, places = self._subject(first, last, before, people)
+        named_before = list(people)
+        subject, owners, places = self._subject(first, last, named_before, people)
         opening = self._words[first].text
         no = self._count_no(first, last)
         after_stop = before is None or self._words[first - 1].text in _STOPS
         contrast = self._is(first, "contrast")
         if before is not None and not after_stop and self._only_names(first, last, subject):
             subject, owners, places = frozenset(), frozenset(), frozenset()
+        own_subject = subject
         relative = self._is(first, "relative") and people and before is not None
         if relative and not (subject - {THIRD}):
             subject, owners, places = people[-1][0], frozenset(), frozenset()
@@ -349,17 +391,24 @@ class _Reader:
         ended = self._ended(first, last)
         kept = self._kept(first, last)
         source = self._source(first, last, before, after_stop)
-        question = self._asks(first, last)
+        question = self._asks(first, last) or (
+            after_stop and self._within("question_first", first, last)
+        )
+        embedded = False
         conditional = self._touches("condition", first, last)
         unreal = self._touches("unreal", first, last)
         compared = opening in self._acts.listed("compared") or first in self._rivals
         dictated = bool(before and not after_stop and before.dictates)
-        request = self._within("request", first, last) or dictated or bool(inherits and before and before.request)
+        request = (
+            self._within("request", first, last)
+            and not (USER in subject and self._touches("horizon", first, last))
+        ) or dictated or bool(inherits and before and before.request)
         if before is not None and not after_stop:
             if not subject and not relative:
                 subject, owners = before.subject, before.owners
                 if before.subject and THIRD not in before.subject and self._is(first, "relative"):
                     subject = people[-1][0] if people else subject
+            embedded = embedded or self._embedded(first, before, own_subject, inherits)
             question = question or (
                 before.question
                 and (
@@ -390,16 +439,54 @@ class _Reader:
             conditional=conditional,
             unreal=unreal,
             request=request,
+            embedded=embedded,
             dictates=dictated or (request and self._touches("text_for", first, last)),
             moment=self._touches("moment", first, last) or bool(inherits and before and before.moment),
             inherits=inherits,
         )
 
+    def _embedded(
+        self, first: int, before: Clause, subject: frozenset[str], inherits: bool
+    ) -> bool:
+        """What is thought, doubted or claimed by the clause before, unless the speaker vouches
+        for it: "I know that", and not "I don't think that"."""
+        span = (before.first, before.last)
+        relative = self._is(first, "relative") and not subject
+        if inherits or (relative and not self._touches("attitude", *span)):
+            return before.embedded
+        vouches = (
+            any(start >= before.first and end >= first for start, end in self._found["thinking"] if start < first)
+            or self._touches("vouching", *span)
+            or any(self._words[at].key == LIKING for at in range(*span))
+        )
+        doubtful = (
+            before.said_no > 0
+            or before.unreal
+            or self._touches("attitude", *span)
+            or self._touches("hedge", *span)
+        )
+        mark = self._words[first - 1].kind == "mark"
+        if self._is(first, "that"):
+            bare_noun = not self._has_any_verb(*span) and not self._touches("attitude", *span)
+            if bare_noun and not before.said_no:
+                return before.embedded
+            return not vouches or doubtful or before.embedded
+        if self._is(first, "joiners"):
+            return before.embedded and self._is(first, "and") and not subject
+        if mark and not self._touches("attitude", *span):
+            return False
+        return self._touches("attitude", *span) and (not vouches or before.said_no > 0)
+
+    def _has_any_verb(self, first: int, last: int) -> bool:
+        return any(
+            self._is(at, "verbs") or self._is(at, "user") for at in range(first, last)
+        ) or self._touches("reported", first, last)
+
     def _only_names(self, first: int, last: int, subject: frozenset[str]) -> bool:
         """ "and two dogs": one more in a list, not somebody who does something."""
-        if not subject or subject & {USER, THIRD}:
+        if not subject or subject & {USER, THIRD, JARVIS}:
             return False
-        named = max(at for at in range(first, last) if self._is(at, "kin"))
+        named = max((at for at in range(first, last) if self._is(at, "kin")), default=last)
         return not any(self._is(at, "verbs") for at in range(first, last)) and not any(
             self._words[at].key and not self._words[at].capital for at in range(named + 1, last)
         )
@@ -408,9 +495,10 @@ class _Reader:
         """Behind a question, a reason or a new statement behind a comma is none."""
         opening = self._words[first].text
         mark = first > 0 and self._words[first - 1].kind == "mark"
-        states = bool({USER} & self._subject(first, last, None, [])[0])
-        return (opening in self._acts.listed("reason") or mark) and states and not self._within(
-            "question", first, last
+        states = bool({USER} & self._subject(first, last, [], [])[0])
+        bare = not self._is(first, "joiners")
+        return (opening in self._acts.listed("reason") or mark or bare) and states and not (
+            self._within("question", first, last)
         )
 
     def _has_verb(self, first: int, last: int) -> bool:
@@ -472,7 +560,7 @@ class _Reader:
         self,
         first: int,
         last: int,
-        before: Clause | None,
+        before: list[tuple[frozenset[str], int]],
         people: list[tuple[frozenset[str], int]],
     ) -> tuple[frozenset[str], frozenset[str], frozenset[int]]:
         named: list[tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]] = []
@@ -486,15 +574,18 @@ class _Reader:
                 named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
             elif self._is(at, "user_too"):
                 named.append((at, frozenset({USER}), frozenset(), frozenset({at}), False))
-            elif self._is(at, "user_mine"):
+            elif self._is(at, "user_mine") or self._is(at, "third_mine"):
                 kin = self._kin_from(at + 1, last)
                 if kin is None:
-                    named.append((at, frozenset({USER}), frozenset(), frozenset({at}), False))
+                    whose = USER if self._is(at, "user_mine") or self._entry else THIRD
+                    named.append((at, frozenset({whose}), frozenset(), frozenset({at}), False))
                 else:
                     start = at
                     keys, owners, places, at = kin
+                    named_first = self._named_as(first, start)
+                    keys, places = keys | named_first[0], places | named_first[1]
                     people.append((keys, at))
-                    if not self._is_object(start, first):
+                    if named_first[0] or not self._is_object(start, first):
                         named.append((min(places), keys, owners, places, False))
                     continue
             elif self._is(at, "kin"):
@@ -502,12 +593,16 @@ class _Reader:
                 assert kin is not None
                 start = at
                 keys, owners, places, at = kin
+                named_first = self._named_as(first, start)
+                keys, places = keys | named_first[0], places | named_first[1]
                 people.append((keys, at))
-                if not self._is_object(start, first):
+                if named_first[0] or not self._is_object(start, first):
                     named.append((min(places), keys, owners, places, False))
                 continue
             elif self._is(at, "third"):
                 named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
+            elif self._is(at, "jarvis"):
+                named.append((at, frozenset({JARVIS}), frozenset(), frozenset({at}), False))
             elif self._own_verb(at, first) and not named:
                 named.append((at, frozenset({USER}), frozenset(), frozenset(), True))
             del word
@@ -525,9 +620,21 @@ class _Reader:
                 subject |= each[1]
                 owners |= each[2]
                 places |= each[3]
-        if THIRD in subject and people:
-            subject |= people[-1][0]
+        if THIRD in subject and before:
+            subject |= before[-1][0]
         return frozenset(subject), frozenset(owners), frozenset(places)
+
+    def _named_as(self, first: int, at: int) -> tuple[frozenset[str], frozenset[int]]:
+        """ "Anna is my sister": the name before, where nothing but "is" stands between."""
+        keyed = [other for other in range(first, at) if self._words[other].key]
+        if (
+            len(keyed) == 1
+            and self._words[keyed[0]].capital
+            and any(self._is(other, "copula") for other in range(keyed[0], at))
+            and not any(self._is(other, "prepositions") for other in range(keyed[0], at))
+        ):
+            return frozenset({self._words[keyed[0]].key}), frozenset(keyed)
+        return frozenset(), frozenset()
 
     def _is_object(self, at: int, first: int) -> bool:
         """ "Has a dog", "lives with her sister": who is named behind a verb that opens the
@@ -538,6 +645,17 @@ class _Reader:
         if opening == at:
             return False
         if self._is(opening, "verbs") and not self._is(opening, "user"):
+            return True
+        if self._acts.verb_second:
+            pass
+        elif any(self._is(other, "verbs") for other in range(opening, at)):
+            return True
+        if any(self._is(other, "of") for other in range(opening, at)):
+            return False
+        if self._entry and any(
+            self._words[other].key and not self._is(other, "adverbs") and not self._is(other, "kin")
+            for other in range(opening, at - 1)
+        ):
             return True
         behind = at - 1
         while behind > opening and self._words[behind].kind == "word" and (
@@ -567,7 +685,9 @@ class _Reader:
         """A verb in the first person where no "I" is needed, at the beginning."""
         text = self._words[at].text
         if self._words[at].kind != "word" or any(
-            word.key for word in self._words[first:at] if word.kind == "word"
+            self._words[other].key and not self._is(other, "adverbs")
+            for other in range(first, at)
+            if self._words[other].kind == "word"
         ):
             return False
         return text in self._acts.listed("own_verbs") or (

@@ -71,6 +71,11 @@ class Lexicon:
             for base, forms in table["irregular"].items()
             for form in (base, *forms)
         }
+        for base, forms in table["irregular"].items():
+            for form in (base, *forms):
+                self._irregular.setdefault(
+                    self._stem(self.plain(fold(form)), regular=True), self.plain(fold(base))
+                )
         self.letters = frozenset(table["letters"])
         self.numbers = dict(_numbers(table["numbers"]))
         self._longest_number = max(len(phrase.split()) for phrase in self.numbers)
@@ -101,8 +106,8 @@ class Lexicon:
     def stem(self, text: str) -> str:
         return self._stem(self.plain(text))
 
-    def _stem(self, text: str) -> str:
-        if text in self._irregular:
+    def _stem(self, text: str, *, regular: bool = False) -> str:
+        if not regular and text in self._irregular:
             return self._irregular[text]
         if text in self._whole:
             return text
@@ -122,7 +127,7 @@ class Lexicon:
             text = text[:-1]
         for old, new in self._sounds:
             text = text.replace(old, new)
-        return self._irregular.get(text, text)
+        return text if regular else self._irregular.get(text, text)
 
     @lru_cache(maxsize=8192)  # noqa: B019 - three lexicons live as long as the process
     def key(self, text: str) -> tuple[str, int]:
@@ -269,3 +274,19 @@ def tells_language(text: str) -> str | None:
         for language, lexicon in lexicons().items()
     )
     return scores[-1][1] if scores[-1][0] > max(0, *(score for score, _ in scores[:-1])) else None
+
+
+def other_language(text: str, said: str, language: str) -> bool:
+    """Whether the text's small words are those of another language than the one it was said in."""
+    ours = lexicons()[language]
+    there = set(_plain_words(said, ours))
+    scores = {}
+    for name, lexicon in lexicons().items():
+        words = [
+            each
+            for each in _plain_words(text, lexicon)
+            if each in _only_here()[name] and each not in there and each not in ours.known
+        ]
+        scores[name] = len(words)
+    own = sum(each in _only_here()[language] for each in _plain_words(text, ours))
+    return any(score > own for name, score in scores.items() if name != language)

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from memory.languages.acts import Clause, Reading, read
 from memory.languages.folding import fold
 from memory.languages.sentences import sentences
-from memory.languages.words import WORDS
+from memory.languages.words import WORDS, lexicons
 from memory.notebooks.canonical import bare, canonical
 from memory.notebooks.limits import QUOTE_CHARS
 from memory.records import Turn
@@ -30,6 +30,8 @@ _ECHO_SHARE = 0.75
 _SCREEN_SHARE = 0.7
 _ECHO_WORDS = 3
 _PLACES = 4
+_RUN_WORDS = 4
+_SCREEN_READ_CHARS = 20_000
 _COMPARED_WORDS = 4_000
 
 _OTHERS = {
@@ -140,7 +142,12 @@ def _evidence(
     if held is None:
         return NoEvidence("L5.1", "The quote is put together from two sentences.")
     sentence = turn.text[held[0] : held[1]]
-    reading = read(sentence, turn.language)
+    cues = tuple(
+        each.start - held[0]
+        for each in sentences(turn.text, turn.language)
+        if held[0] < each.start < held[1]
+    )
+    reading = read(sentence, turn.language, cuts=cues)
     inside = [
         at
         for at, word in enumerate(reading.words)
@@ -148,11 +155,12 @@ def _evidence(
     ]
     if not inside:
         return NoEvidence("L5.1", "The quote holds no word.")
-    if _on_screen(sentence, reading, inside, turns, position):
-        return NoEvidence("L5.1", "The user read it aloud: it stood on the screen.")
     touched = tuple(
         clause for clause in reading.clauses if clause.first <= inside[-1] and clause.last > inside[0]
     )
+    widened = range(touched[0].first, touched[-1].last)
+    if _on_screen(reading, widened, turns, position):
+        return NoEvidence("L5.1", "The user read it aloud: it stood on the screen.")
     whole = read(turn.text, turn.language)
     return Evidence(
         turn=turn,
@@ -200,22 +208,39 @@ def is_echo(text: str, turns: Sequence[Turn], position: int) -> bool:
 
 
 def _on_screen(
-    sentence: str, reading: Reading, inside: list[int], turns: Sequence[Turn], position: int
+    reading: Reading, widened: range, turns: Sequence[Turn], position: int
 ) -> bool:
-    said = _words(sentence)
-    quoted = _words(" ".join(reading.words[at].text for at in inside))
+    """Whether most of it, or a run of its words, stood where the user could read it."""
+    spoken = [reading.words[at] for at in widened if reading.words[at].kind != "mark"]
+    said = _words(" ".join(word.text for word in spoken))
+    keyed = set(_words(" ".join(word.text for word in spoken if word.key)))
     for other, turn in enumerate(turns):
         shown = turn.origin in ("tool", "note", "pasted", "prefilled") or (
             turn.speaker == "assistant" and len(turn.text) > SCREEN_CHARS and other < position
         )
         if not shown or other == position:
             continue
-        words = _words(turn.text)
+        words = [
+            part.text
+            for part in lexicons()[reading.language].words(turn.text[:_SCREEN_READ_CHARS])
+            if part.kind != "mark"
+        ]
+        words = _words(" ".join(words))
         if len(said) >= _ECHO_WORDS and _resembles(said, words, _SCREEN_SHARE):
             return True
-        if len(quoted) >= _ECHO_WORDS and _resembles(quoted, words, 0.85):
+        if _shares_run(said, words, keyed):
             return True
     return False
+
+
+def _shares_run(said: list[str], shown: list[str], keyed: set[str]) -> bool:
+    """A run of words in both, with two words in it that carry meaning."""
+    runs = {tuple(shown[at : at + _RUN_WORDS]) for at in range(len(shown) - _RUN_WORDS + 1)}
+    return any(
+        tuple(said[at : at + _RUN_WORDS]) in runs
+        and sum(word in keyed for word in said[at : at + _RUN_WORDS]) >= 2
+        for at in range(len(said) - _RUN_WORDS + 1)
+    )
 
 
 def _words(text: str) -> list[str]:

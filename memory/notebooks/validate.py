@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from memory.languages import acts
-from memory.languages.acts import THIRD, USER, Acts, Clause, Reading, acts_of, read
+from memory.languages.acts import JARVIS, THIRD, USER, Acts, Clause, Reading, acts_of, read
 from memory.languages.dates import follows, spoken_dates, with_dates
-from memory.languages.words import Word, tells_language
+from memory.languages.words import Word, other_language
 from memory.notebooks import canonical
 from memory.notebooks.evidence import Evidence, NoEvidence, fit, found, spoken_sentences
 from memory.notebooks.limits import ENTRY_CHARS
@@ -20,6 +20,8 @@ from memory.notebooks.secrets import secret_in
 from memory.records import Accepted, Notebook, Proposal, Rejection, Removed, Turn
 
 _LONG_DIGITS = 5
+ENTRY_SENTENCES = 2
+"""An entry is one sentence; a second, short one is let through."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,8 @@ def one_short_line(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
         return Refusal("L5.4", "The text is more than one line.")
     if len(text.strip()) > ENTRY_CHARS or len(canonical.plain(text)) > ENTRY_CHARS:
         return Refusal("L5.4", f"The text is longer than {ENTRY_CHARS} characters.")
+    if len(spoken_sentences(text, None)) > ENTRY_SENTENCES:
+        return Refusal("L1.2", "The text is more than one short sentence.")
     return None
 
 
@@ -141,7 +145,7 @@ def no_order(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
 def says_something(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
     if proposal.operation == "remove":
         return None
-    reading = read(canonical.plain(proposal.text or ""))
+    reading = read(canonical.plain(proposal.text or ""), entry=True)
     if not any(word.key for word in reading.words):
         return Refusal("L1.1", "The text says nothing.")
     return None
@@ -226,8 +230,8 @@ class Case:
         language = evidence.reading.language
         text = canonical.plain(proposal.text or "") if proposal.operation != "remove" else ""
         entry = canonical.plain(proposal.entry or "")
-        old = read(entry, language, known=True) if entry else None
-        new = read(text, language, known=True) if text else None
+        old = read(entry, language, entry=True) if entry else None
+        new = read(text, language, entry=True) if text else None
         if new is not None:
             new = _user_where_nobody(new)
         said: dict[str, list[Said]] = {}
@@ -240,6 +244,8 @@ class Case:
             weakness = None if one.source == "old" else _weakness(
                 one.clause, one.reading, directive=directive, conditional=conditional
             )
+            if one.source != "old" and one.at in one.reading.retracted:
+                weakness = Refusal("L5.2", "The user put it right at once.")
             if weakness is None:
                 said.setdefault(one.word.key, []).append(one)
             else:
@@ -357,6 +363,8 @@ def _weakness(
     """
     if reading.does("tag") or clause.question or _asked(reading):
         return Refusal("L5.1", "The user asks; a question proves nothing.")
+    if clause.embedded and not clause.source:
+        return Refusal("L5.1", "It is thought, doubted or claimed, and not stated.")
     if clause.unreal:
         return Refusal("L5.1", "The user wishes or supposes it; that proves nothing.")
     if clause.conditional and not conditional:
@@ -448,8 +456,9 @@ def _in_quotes(case: Case) -> bool:
 
 def same_language(case: Case) -> Refusal | None:
     """An entry is in the language it was said in."""
-    spoken, written = tells_language(case.evidence.sentence), tells_language(case.text)
-    if spoken and written and spoken != written:
+    if case.text and other_language(
+        case.text, case.evidence.sentence, case.evidence.reading.language
+    ):
         return Refusal("L5.2", "The entry is not in the language it was said in.")
     return None
 
@@ -488,7 +497,15 @@ def all_of_it_said(case: Case) -> Refusal | None:
 
 
 def _dates_shared(case: Case) -> bool:
-    return bool(spoken_dates(case.text, case.evidence.turn.began_at)) and case.directive
+    """A date of the entry that follows from the quote is shared with it."""
+    at = case.evidence.turn.began_at
+    quoted = " ".join(
+        case.evidence.sentence[
+            case.evidence.reading.words[clause.first].start : case.evidence.reading.words[clause.last - 1].end
+        ]
+        for clause in case.evidence.touched
+    )
+    return bool(spoken_dates(case.text, at)) and bool(spoken_dates(quoted, at))
 
 
 def _told(case: Case, clause: Clause) -> Iterator[tuple[int, Word]]:
@@ -507,7 +524,7 @@ def _told(case: Case, clause: Clause) -> Iterator[tuple[int, Word]]:
         if at in free or not word.key or any(start <= word.start and word.end <= end for start, end in dated):
             continue
         following = case.new.words[at + 1].text if at + 1 < len(case.new.words) else ""
-        if word.text in lexicon.labels and following == ":":
+        if word.text in lexicon.labels and following == ":" and word.key not in case.said:
             continue
         if word.kind == "word" and word.key not in case.said:
             if word.key in lexicon.glue:
@@ -613,12 +630,17 @@ def _put_together(case: Case, word: Word) -> tuple[Said, ...]:
 def _disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Refusal | None:
     """Why what was said does not say this: another person, another negation, an ending lost."""
     people = case.acts.kin_keys
-    is_person = word.key in people or word.key in one.clause.subject
+    is_person = (word.key in people or word.key in one.clause.subject) and (
+        at in clause.subject_words or one.at in one.clause.subject_words or USER in one.clause.subject
+    )
     if one.source == "before" and not is_person and not _same_speech(one):
         return Refusal("L5.2", f"“{word.text}” was said in another sentence.")
     if _is_name(case, word, at) and one.word.text != word.text and not word.text.startswith(one.word.text):
         return Refusal("L5.2", f"“{word.text}” was not said; “{one.word.text}” was.")
-    if not is_person:
+    asked = case.directive and (
+        one.clause.request or not one.clause.subject or JARVIS in one.clause.subject
+    )
+    if not is_person and not asked:
         why = _other_person(case, clause, one)
         if why:
             return why
@@ -792,7 +814,7 @@ def not_taken_out(case: Case) -> Refusal | None:
 
 def _same_meaning(case: Case, removed: str) -> bool:
     assert case.new is not None
-    other = read(canonical.plain(removed), case.evidence.reading.language)
+    other = read(canonical.plain(removed), case.evidence.reading.language, entry=True)
     mine = {word.key for word in case.new.words if word.key}
     theirs = {word.key for word in other.words if word.key}
     return bool(mine) and (mine <= theirs or theirs <= mine)
