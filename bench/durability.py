@@ -45,7 +45,7 @@ STYLES = ("in place", "rename", "delete and create", "append")
 _PER_VAULT = 25
 _CALLS_A_ROUND = 150
 _UNCHECKED = 0.3
-_CALLS_A_WRITE = 75
+_MOMENTS_A_WRITE = 50
 _STEPS = 8
 
 
@@ -368,29 +368,33 @@ def saving(path: Path, style: str, line: str, loaded: Callable[[bytes], None]) -
 
 
 class _Between:
-    """Makes the steps of a save between system calls: each when so many were made, and one in
-    each wait."""
+    """Makes the steps of a save at moments before and behind system calls: each at its number,
+    and one in each wait."""
 
     def __init__(self, save: Iterator[None], due: list[int]) -> None:
         self._save = save
         self._due = due
-        self._calls = 0
+        self._moments = 0
         self._is_busy = False
         self.has_begun = False
 
     def step(self, name: str, call: Callable[[], Any], _args: tuple[Any, ...]) -> Any:
         if self._is_busy:  # the editor's own
             return call()
+        self._edit(waits=False)
         done = call()
-        self._calls += 1
-        while self._due and (self._due[0] <= self._calls or name == "sleep"):
+        self._edit(waits=name == "sleep")
+        return done
+
+    def _edit(self, *, waits: bool) -> None:
+        self._moments += 1
+        while self._due and (self._due[0] <= self._moments or waits):
             self._due.pop(0)
             self._is_busy = self.has_begun = True
             next(self._save, None)
             self._is_busy = False
-            if name == "sleep":
+            if waits:
                 break
-        return done
 
 
 def crossings(rounds: int, folder: Path, seed: int = 0) -> Crossings:
@@ -408,7 +412,7 @@ def crossings(rounds: int, folder: Path, seed: int = 0) -> Crossings:
         line, entry = f"Edited by hand {round_}.", f"Said in a call {round_}."
         seen: list[bytes] = []
         save = saving(path, style, line, seen.append)
-        first = dice.randrange(1, _CALLS_A_WRITE)
+        first = dice.randrange(1, _MOMENTS_A_WRITE)
         gap = dice.choice((0, 0, 1, 1, 2, 3, 10))  # quick, as an editor's steps are, or not
         editor = _Between(save, [first + gap * number for number in range(_STEPS)])
         with at_each_call(editor.step):
