@@ -22,6 +22,7 @@ from memory.notebooks.tokens import tokens
 from memory.prompts import prompt
 from memory.records import Notebook
 from memory.reviews import LONGEST_WAIT
+from memory.threads import in_thread
 
 QUESTIONS_A_DAY = 50
 """In any 24 hours the model is asked at most so often, failures included (m36)."""
@@ -83,7 +84,7 @@ class Asking:
         if not asked_for:
             if _is_ahead(next_at, now) or _is_ahead(self._no_model_until, now):
                 return None
-            if await asyncio.to_thread(self._asked_since, now - _DAY) >= QUESTIONS_A_DAY:
+            if await in_thread(self._asked_since, now - _DAY) >= QUESTIONS_A_DAY:
                 faults.append(
                     f"The background model was asked {QUESTIONS_A_DAY} times in 24 hours; the "
                     "other reviews wait until tomorrow. `jarvis review` does one now."
@@ -96,7 +97,7 @@ class Asking:
             faults.append(str(fault))
             return None
         if not asked_for:
-            failures = await asyncio.to_thread(self.streak, model.name)
+            failures = await in_thread(self.streak, model.name)
             if failures and _is_ahead(failures[-1], now):
                 return None
         return model

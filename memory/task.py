@@ -18,8 +18,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +30,7 @@ from memory.notebooks.candidates import marked_in, with_previous
 from memory.notebooks.ledger import Ledger, NotWritten
 from memory.notebooks.review import Marked
 from memory.notebooks.validate import Grounds, decide
-from memory.records import Accepted, Change, HandOver, Proposal, Rejection
+from memory.records import Accepted, Change, HandOver, Proposal, Rejection, Turn
 from memory.reviews import (
     NONSENSE_TRIES,
     Failure,
@@ -42,6 +41,7 @@ from memory.reviews import (
     Waiting,
     next_try,
 )
+from memory.threads import in_thread
 from memory.tidying import Tidying, TidyReport
 
 __all__ = [
@@ -64,6 +64,7 @@ LOOK_EVERY_S = 600.0
 """How often it looks for what other processes left."""
 
 _AFTER_FAULT_S = 60.0
+_SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _ELSEWHERE = "Another Jarvis reviews at the moment. Try again in a minute."
 
 Outcome = Literal["nothing marked", "asked", "given up", "switched off"]
@@ -129,7 +130,11 @@ class MemoryTask:
         self._woken.set()
 
     async def run(self) -> None:
-        """Review what waits, whenever it may. Returns only by being cancelled."""
+        """Review what waits, whenever it may. Returns only by being cancelled.
+
+        Begin it before the first call: it loads its words and rules, some tenths of a second.
+        """
+        await in_thread(_load)
         while True:
             self._woken.clear()
             pause_s = await self._look_around()
@@ -187,7 +192,7 @@ class MemoryTask:
         async with self._looking:
             faults: list[str] = []
             done: list[Reviewed] = []
-            await asyncio.to_thread(self._reviews.finish_rest)
+            await in_thread(self._reviews.finish_rest)
             queue = await self._waiting(conversation, faults)
             held_up: set[str] = set()
             while (waiting := await self._next(queue, held_up)) is not None:
@@ -208,11 +213,11 @@ class MemoryTask:
 
     async def _waiting(self, conversation: str | None, faults: list[str]) -> list[Waiting]:
         found: list[Waiting] = []
-        for path in await asyncio.to_thread(self._reviews.names):
+        for path in await in_thread(self._reviews.names):
             try:
-                here = await asyncio.to_thread(self._reviews.waiting_in, path)
+                here = await in_thread(self._reviews.waiting_in, path)
                 if not here:
-                    await asyncio.to_thread(self._reviews.finish_in, path)
+                    await in_thread(self._reviews.finish_in, path)
             except StateUnwritable as fault:
                 log.warning("%s", fault)
                 faults.append(str(fault))
@@ -241,7 +246,7 @@ class MemoryTask:
             found: list[Marked] = []
             for turn, previous in with_previous(waiting.turns):
                 if turn.index >= waiting.hand_over.first_index:
-                    found += await asyncio.to_thread(marked_in, turn, previous)
+                    found += await in_thread(marked_in, turn, previous)
             self._marked[waiting.key] = tuple(found)
         return self._marked[waiting.key]
 
@@ -273,7 +278,7 @@ class MemoryTask:
                 if not held:
                     faults.append(_ELSEWHERE)
                     return None
-                fresh = await asyncio.to_thread(self._reviews.fresh, waiting)
+                fresh = await in_thread(self._reviews.fresh, waiting)
                 if fresh is None:  # reviewed by another process meanwhile
                     return None
                 if fresh.proposed is None and model is not None:
@@ -286,7 +291,7 @@ class MemoryTask:
                         if not self._is_given_up(fresh, answer):
                             return None
                         return await self._close(fresh, self._given_up(fresh, marked), model=model)
-                    await asyncio.to_thread(self._reviews.proposed, fresh, answer)
+                    await in_thread(self._reviews.proposed, fresh, answer)
                     return await self._apply(fresh, answer, marked, is_resumed=False)
                 if fresh.proposed is not None:
                     return await self._apply(fresh, fresh.proposed, marked, is_resumed=True)
@@ -298,7 +303,7 @@ class MemoryTask:
     @contextlib.asynccontextmanager
     async def _one_process(self) -> AsyncIterator[bool]:
         hold = self._reviews.reviewing()
-        held = await asyncio.to_thread(hold.__enter__)
+        held = await in_thread(hold.__enter__)
         try:
             yield held
         finally:
@@ -310,8 +315,8 @@ class MemoryTask:
         self, waiting: Waiting, marked: Sequence[Marked], model: Llm
     ) -> Proposed | Failure | None:
         """The answer, or why there is none; None when it gave way to somebody who speaks."""
-        notebooks = await asyncio.to_thread(self._ledger.entries)
-        asks = await asyncio.to_thread(
+        notebooks = await in_thread(self._ledger.entries)
+        asks = await in_thread(
             asks_of,
             marked,
             notebooks,
@@ -320,7 +325,7 @@ class MemoryTask:
         )
         answered = self._answered.setdefault((waiting.key, model.name), {})
         if asks:
-            await asyncio.to_thread(self._reviews.asking, waiting, self._now(), model.name)
+            await in_thread(self._reviews.asking, waiting, self._now(), model.name)
         for ask in asks:
             if ask.question.text in answered:  # before it gave way
                 continue
@@ -336,12 +341,12 @@ class MemoryTask:
                     self._reviews.gave_way(waiting)
                 raise
             if reply is None:
-                await asyncio.to_thread(self._reviews.gave_way, waiting)
+                await in_thread(self._reviews.gave_way, waiting)
                 return None
-            answered[ask.question.text] = await asyncio.to_thread(counted, ask.question, reply)
+            answered[ask.question.text] = await in_thread(counted, ask.question, reply)
         replies = [answered[ask.question.text] for ask in asks]
         del self._answered[waiting.key, model.name]
-        read = await asyncio.to_thread(read_of, asks, replies, notebooks)
+        read = await in_thread(read_of, asks, replies, notebooks)
         if read.fault is not None:
             return await self._failed(waiting, model, "nonsense", read.fault, replies, None)
         return Proposed(
@@ -365,7 +370,7 @@ class MemoryTask:
     ) -> Failure:
         """Keep that there was no answer, and when to try again."""
         if fault == "unavailable":
-            tries = len(await asyncio.to_thread(self._asking.streak, model.name)) + 1
+            tries = len(await in_thread(self._asking.streak, model.name)) + 1
         else:
             tries = waiting.tries + 1
         at = self._now()
@@ -376,7 +381,7 @@ class MemoryTask:
             message=message,
             next_at=next_try(tries, at, retry_after_s),
         )
-        await asyncio.to_thread(self._reviews.failed, waiting, failure)
+        await in_thread(self._reviews.failed, waiting, failure)
         await self._note(
             "review_failed",
             waiting.hand_over,
@@ -412,16 +417,14 @@ class MemoryTask:
         is_resumed: bool,
     ) -> Reviewed:
         judged = waiting.judged or await self._judge(waiting, proposed)
-        written = await asyncio.to_thread(
-            partial(
-                self._ledger.write,
-                judged.accepted,
-                source="review",
-                at=self._now(),
-                conversation=waiting.hand_over.conversation,
-                said_at={turn.index: turn.began_at for turn in waiting.turns},
-                key=waiting.key,
-            )
+        written = await in_thread(
+            self._ledger.write,
+            judged.accepted,
+            source="review",
+            at=self._now(),
+            conversation=waiting.hand_over.conversation,
+            said_at={turn.index: turn.began_at for turn in waiting.turns},
+            key=waiting.key,
         )
         results = tuple(zip(judged.proposals, written, strict=True))
         rejections = judged.refused + tuple(
@@ -430,7 +433,7 @@ class MemoryTask:
             if isinstance(result, NotWritten)
         )
         for rejection in rejections:
-            await asyncio.to_thread(
+            await in_thread(
                 self._events.refuse, rejection, self._now(), waiting.hand_over.conversation
             )
         done = Reviewed(
@@ -449,13 +452,13 @@ class MemoryTask:
         """Judge the answer against the notebooks as they are now, and keep the judgement."""
         grounds = Grounds(
             turns=waiting.turns,
-            notebooks=await asyncio.to_thread(self._ledger.entries),
-            removed=await asyncio.to_thread(self._ledger.removed),
+            notebooks=await in_thread(self._ledger.entries),
+            removed=await in_thread(self._ledger.removed),
         )
         accepted: list[tuple[Proposal, Accepted]] = []
         refused: list[Rejection] = []
         for proposal in proposed.proposals:
-            found = await asyncio.to_thread(decide, proposal, grounds)
+            found = await in_thread(decide, proposal, grounds)
             if isinstance(found, Rejection):
                 refused.append(found)
             else:
@@ -465,7 +468,7 @@ class MemoryTask:
             proposals=tuple(proposal for proposal, _ in accepted),
             refused=tuple(refused),
         )
-        await asyncio.to_thread(self._reviews.judged, waiting, judged)
+        await in_thread(self._reviews.judged, waiting, judged)
         return judged
 
     async def _close(
@@ -479,7 +482,7 @@ class MemoryTask:
     ) -> Reviewed:
         """Log it, and only then say that it is done."""
         mark = waiting.hand_over
-        if not (is_resumed and await asyncio.to_thread(self._is_logged, mark)):
+        if not (is_resumed and await in_thread(self._is_logged, mark)):
             await self._note(
                 "reviewed",
                 mark,
@@ -496,8 +499,8 @@ class MemoryTask:
                     "outcome": done.outcome,
                 },
             )
-        await asyncio.to_thread(self._reviews.reviewed, waiting)
-        await asyncio.to_thread(self._reviews.finish, mark.conversation)
+        await in_thread(self._reviews.reviewed, waiting)
+        await in_thread(self._reviews.finish, mark.conversation)
         self._marked.pop(waiting.key, None)
         log.info(
             "Reviewed %s, turns %d to %d: %s, %d marked, %d written, %d refused.",
@@ -520,12 +523,30 @@ class MemoryTask:
         data: Mapping[str, Value],
     ) -> None:
         span: Mapping[str, Value] = {"first": mark.first_index, "last": mark.last_index}
-        await asyncio.to_thread(
-            partial(
-                self._events.append,
-                kind,
-                self._now(),
-                conversation=mark.conversation,
-                data={**span, **data},
-            )
+        await in_thread(
+            self._events.append,
+            kind,
+            self._now(),
+            conversation=mark.conversation,
+            data={**span, **data},
         )
+
+
+def _load() -> None:
+    """Rules, words, dates and the tokenizer are read at their first use; not in mid-call."""
+    said = Turn(
+        conversation="",
+        index=0,
+        speaker="user",
+        text="I'm vegan, by the way.",
+        language=None,
+        began_at=_SOME_DAY,
+        ended_at=_SOME_DAY,
+        origin="typed",
+    )
+    proposal = Proposal(
+        operation="add", notebook="USER.md", entry=None, text="I'm vegan.", quote=said.text
+    )
+    marked = marked_in(said, None)
+    asks_of(marked, {}, _SOME_DAY, small=False)
+    decide(proposal, Grounds(turns=(said,), notebooks={}))

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import partial
 
 from memory.asking import Asking, counted
 from memory.errors import ModelUnavailable
@@ -22,6 +21,7 @@ from memory.notebooks.merging import Merge
 from memory.notebooks.tidy import Drop
 from memory.prompts import prompt
 from memory.records import NOTEBOOKS, Change, Notebook, Proposal, Rejection
+from memory.threads import in_thread
 
 log = logging.getLogger(__name__)
 
@@ -56,42 +56,38 @@ class Tidying:
 
         By itself only when a notebook changed, or a day began.
         """
-        await asyncio.to_thread(self._ledger.notice_edits, self._now())
-        changes = await asyncio.to_thread(self._ledger.changes)
+        await in_thread(self._ledger.notice_edits, self._now())
+        changes = await in_thread(self._ledger.changes)
         seen = (changes[-1].id if changes else "", self._now().date())
         if seen == self._seen and not asked_for:
             return TidyReport()
-        entries = await asyncio.to_thread(self._ledger.entries)
-        found = await asyncio.to_thread(tidy.drops, entries, changes, seen[1])
-        written = await asyncio.to_thread(
-            partial(
-                self._ledger.write,
-                [tidy.dropped(drop) for drop in found],
-                source="tidy",
-                at=self._now(),
-            )
+        entries = await in_thread(self._ledger.entries)
+        found = await in_thread(tidy.drops, entries, changes, seen[1])
+        written = await in_thread(
+            self._ledger.write,
+            [tidy.dropped(drop) for drop in found],
+            source="tidy",
+            at=self._now(),
         )
         gone = tuple(
             drop for drop, result in zip(found, written, strict=True) if isinstance(result, Change)
         )
         merged, refused, fault = await self._merge(asked_for=asked_for)
-        placed = await asyncio.to_thread(self._ledger.place_waiting, self._now())
+        placed = await in_thread(self._ledger.place_waiting, self._now())
         if gone or placed:
-            await asyncio.to_thread(
-                partial(
-                    self._events.append,
-                    "tidied",
-                    self._now(),
-                    data={
-                        "duplicates": sum(drop.why == "duplicate" for drop in gone),
-                        "outdated": sum(drop.why == "outdated" for drop in gone),
-                        "placed": len(placed),
-                    },
-                )
+            await in_thread(
+                self._events.append,
+                "tidied",
+                self._now(),
+                data={
+                    "duplicates": sum(drop.why == "duplicate" for drop in gone),
+                    "outdated": sum(drop.why == "outdated" for drop in gone),
+                    "placed": len(placed),
+                },
             )
             log.info("Tidied: %d entries went, %d found room.", len(gone), len(placed))
         if len(found) < tidy.AT_ONCE and fault is None:
-            changes = await asyncio.to_thread(self._ledger.changes)
+            changes = await in_thread(self._ledger.changes)
             self._seen = (changes[-1].id if changes else "", seen[1])
         return TidyReport(
             dropped=gone,
@@ -109,17 +105,17 @@ class Tidying:
 
         Judged and written entry by entry against the notebooks as they are after the call (m18).
         """
-        entries = await asyncio.to_thread(self._ledger.entries)
-        changes = await asyncio.to_thread(self._ledger.changes)
-        full = await asyncio.to_thread(self._ledger.fullness)
-        last = await asyncio.to_thread(self._events.last, "merged")
+        entries = await in_thread(self._ledger.entries)
+        changes = await in_thread(self._ledger.changes)
+        full = await in_thread(self._ledger.fullness)
+        last = await in_thread(self._events.last, "merged")
         if full < MERGE_AT or not _merge_is_due(last, changes, self._now()):
             return (), (), None
         own: dict[Notebook, tuple[str, ...]] = {
             name: tuple(each.text for each in tidy.ours(changes, entries) if each.notebook == name)
             for name in NOTEBOOKS
         }
-        question = await asyncio.to_thread(partial(merging.question, own, frame=prompt("merge.md")))
+        question = await in_thread(merging.question, own, frame=prompt("merge.md"))
         if question is None:
             return (), (), None
         faults: list[str] = []
@@ -143,22 +139,20 @@ class Tidying:
         if reply is None:
             await self._note_merge({**by, "outcome": "gave way"})
             return (), (), "Somebody speaks; merging waits for quiet."
-        reply = await asyncio.to_thread(counted, question, reply)
-        read = await asyncio.to_thread(merging.merges, reply.text, own)
+        reply = await in_thread(counted, question, reply)
+        read = await in_thread(merging.merges, reply.text, own)
         merged: list[Change] = []
         refused: list[Rejection] = []
         for number, merge in enumerate(read.merges):
-            why = await asyncio.to_thread(tidy.refusal, merge)
+            why = await in_thread(tidy.refusal, merge)
             if why is None:
-                results = await asyncio.to_thread(
-                    partial(
-                        self._ledger.write,
-                        tidy.agreed(merge),
-                        source="merge",
-                        at=self._now(),
-                        key=f"merge {at.isoformat()} {number}",
-                        together=True,
-                    )
+                results = await in_thread(
+                    self._ledger.write,
+                    tidy.agreed(merge),
+                    source="merge",
+                    at=self._now(),
+                    key=f"merge {at.isoformat()} {number}",
+                    together=True,
                 )
                 stopped = [result for result in results if isinstance(result, NotWritten)]
                 if not stopped:
@@ -167,7 +161,7 @@ class Tidying:
                 why = next((each for each in stopped if each.rule != "L6.2"), stopped[0]).reason
             rejection = Rejection(proposal=_as_proposal(merge), rule="L6.2", reason=why)
             refused.append(rejection)
-            await asyncio.to_thread(self._events.refuse, rejection, self._now(), None)
+            await in_thread(self._events.refuse, rejection, self._now(), None)
         await self._note_merge(
             {
                 **by,
@@ -183,7 +177,7 @@ class Tidying:
         return tuple(merged), tuple(refused), None
 
     async def _note_merge(self, data: Mapping[str, Value]) -> None:
-        await asyncio.to_thread(partial(self._events.append, "merged", self._now(), data=data))
+        await in_thread(self._events.append, "merged", self._now(), data=data)
 
 
 def _merge_is_due(last: Event | None, changes: Sequence[Change], now: datetime) -> bool:
