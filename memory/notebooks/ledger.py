@@ -514,8 +514,8 @@ class Ledger:
         for plan in planned:
             last = changelog.next_id(last, like.at)
             change = replace(like, id=last, notebook=plan.notebook, old=plan.old, new=plan.new)
-            if accepted:
-                by = accepted[plan.item]
+            by = accepted[plan.item] if accepted else None
+            if by is not None and by.quote:  # tidying has none: nothing was said for it
                 change = replace(
                     change,
                     quote=by.quote,

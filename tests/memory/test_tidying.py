@@ -51,6 +51,7 @@ def test_what_is_said_twice_and_what_is_over_goes_by_itself(tmp_path: Path) -> N
         assert list(house.entries) == ["Has a dog", *by_hand]
         last = house.ledger.changes()[-1]
         assert (last.source, last.old) == ("tidy", "Exam on 2026-12-03")
+        assert (last.quote, last.turn_index, last.said_at) == (None, None, None)
         house.ledger.undo(last.id, at=house.now())
         await for_a_while(house.task(), days=3)
         return house
