@@ -12,32 +12,65 @@ milliseconds; a running call asks from a thread.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import resources
 from pathlib import Path
 
 from memory import conversations
+from memory.asking import Alone, Quiet
 from memory.conversations import Conversation, Kind, Pending
-from memory.events import Event, EventLog, LatencySummary, TokenSummary
+from memory.events import Event, EventLog, LatencySummary, Refused, ReviewSummary, TokenSummary
+from memory.llm.at_hand import Surroundings
+from memory.llm.background import Background
+from memory.llm.choose import Choice, LocalModel, NoModel
+from memory.llm.choose import Engine as TalksTo
+from memory.llm.choose import Wishes as BackgroundWishes
+from memory.llm.protocol import Billing, Llm, Question, Reply
+from memory.notebooks.ledger import Ledger
 from memory.notebooks.news import news
 from memory.notebooks.page import Page, read_page
 from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
-from memory.records import HandOver, Prefix
+from memory.notebooks.remember import Asked, asked, only_looks_like_it
+from memory.prompts import prompt
+from memory.records import Change, HandOver, Language, Origin, Prefix, Remembered
+from memory.remembering import OWN_WORDS, as_asked, asks_to_remember, remember_turn
+from memory.reviews import Reviews
+from memory.reviews import Waiting as WaitingReview
+from memory.task import MemoryTask, Reviewed, ReviewReport
 from memory.vault import MEMORY, PERSONA, USER, Vault
 
 __all__ = [
+    "Alone",
+    "Background",
+    "BackgroundWishes",
+    "Billing",
+    "Choice",
     "Conversation",
     "Event",
     "EventLog",
     "Kind",
     "LatencySummary",
+    "Llm",
+    "LocalModel",
     "Memory",
+    "MemoryTask",
+    "NoModel",
     "NotebookSummary",
     "Pending",
+    "Question",
+    "Quiet",
+    "Refused",
+    "Reply",
+    "ReviewReport",
+    "ReviewSummary",
+    "Reviewed",
     "Session",
+    "Surroundings",
+    "TalksTo",
     "TokenSummary",
+    "WaitingReview",
+    "asks_to_remember",
 ]
 
 
@@ -59,6 +92,7 @@ class Memory:
     def __init__(self, vault: Vault, state: Path, events: EventLog) -> None:
         self._vault = vault
         self._state = state
+        self._ledger = Ledger(vault, state)
         self._reading = threading.Lock()
         self._built: tuple[tuple[Page, Page, Page], Prefix] | None = None
         self._summed: tuple[tuple[Page, Page], tuple[NotebookSummary, ...]] | None = None
@@ -91,14 +125,14 @@ class Memory:
         with self._reading:
             pages = (self._persona(), self._vault.page(USER), self._vault.page(MEMORY))
             if self._built is None or self._built[0] != pages:
-                self._built = (pages, prefix(_prompt("prefix.md"), *pages))
+                self._built = (pages, prefix(prompt("prefix.md"), *pages))
             return self._built[1], pages[1:]
 
     def _persona(self) -> Page:
         own = self._vault.page(PERSONA)
         if own.text.strip():
             return own
-        packaged = read_page(PERSONA, _prompt(PERSONA).encode())
+        packaged = read_page(PERSONA, prompt(PERSONA).encode())
         return Page(
             name=PERSONA,
             text=packaged.text,
@@ -130,6 +164,106 @@ class Memory:
             chars=len(shown.text),
             limit_chars=NOTEBOOK_CHARS,
             warnings=shown.warnings,
+        )
+
+    # Learning --------------------------------------------------------------------------
+
+    def remember(
+        self,
+        text: str,
+        at: datetime,
+        *,
+        origin: Origin = "typed",
+        before: str | None = None,
+        conversation: str | None = None,
+    ) -> tuple[Remembered, ...]:
+        """Write down what this turn of the user's asks to have remembered (L3); on return it is
+        on disk. Empty where it asks for nothing, or is not the user's own.
+
+        `before` is the user's previous turn, `at` when this one was said. Raises
+        StateUnwritable, NotebookUnwritable, VaultMissing.
+        """
+        if origin not in OWN_WORDS:
+            return ()
+        return self._remembered(asked(text, before), at, conversation=conversation)
+
+    def remember_text(
+        self, text: str, at: datetime, *, language: Language | None = None, dry_run: bool = False
+    ) -> Remembered:
+        """Write down this text, with or without “remember that” in front."""
+        if only_looks_like_it(text):
+            return Remembered(
+                saved=False, reason="this asks for no memory: it is a question, or a reminder."
+            )
+        [first, *_] = self._remembered(as_asked(text, language), at, dry_run=dry_run)
+        return first
+
+    def _remembered(
+        self,
+        found: tuple[Asked, ...],
+        at: datetime,
+        *,
+        conversation: str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[Remembered, ...]:
+        outcomes = remember_turn(
+            self._ledger, found, at, conversation=conversation, dry_run=dry_run
+        )
+        for outcome in () if dry_run else outcomes:
+            self.events.append(
+                "remembered",
+                at,
+                conversation=conversation,
+                data={
+                    "saved": outcome.saved,
+                    "notebook": outcome.notebook,
+                    "reason": outcome.reason,
+                },
+            )
+        return outcomes
+
+    def changes(self) -> tuple[Change, ...]:
+        """What was changed in the notebooks, oldest first."""
+        return self._ledger.changes()
+
+    def undo(self, change: str, at: datetime) -> Change:
+        """Reverse one change. Raises NoSuchChange, and what `remember` raises."""
+        return self._ledger.undo(change, at=at)
+
+    def forget(self, text: str, at: datetime) -> tuple[Change, ...]:
+        """Take the entry that `text` names out. Raises NoSuchChange, AmbiguousEntry."""
+        return self._ledger.forget(text, at=at)
+
+    def why(self, text: str) -> tuple[Change, ...]:
+        """The changes that led to the entry that `text` names. Raises NoSuchChange."""
+        return self._ledger.why(text)
+
+    def notice_edits(self, at: datetime) -> None:
+        """Log what the user edited by hand, and place what waited for room."""
+        self._ledger.notice_edits(at)
+        self._ledger.place_waiting(at)
+
+    def reviews_waiting(self) -> list[WaitingReview]:
+        """Hand-overs that wait for their review, oldest first."""
+        return Reviews(self._state).waiting()
+
+    def task(
+        self,
+        *,
+        model: Callable[[], Awaitable[Llm]],
+        quiet: Quiet,
+        now: Callable[[], datetime],
+        learning: bool = True,
+    ) -> MemoryTask:
+        """The out-of-band worker over this memory; see `memory.task`."""
+        return MemoryTask(
+            state=self._state,
+            ledger=self._ledger,
+            events=self.events,
+            model=model,
+            quiet=quiet,
+            now=now,
+            learning=learning,
         )
 
     # Conversations ---------------------------------------------------------------------
@@ -171,8 +305,4 @@ class Session:
         seen, self._seen = self._seen, now
         if now == seen:
             return None
-        return news(_prompt("news.md"), list(zip(seen, now, strict=True)))
-
-
-def _prompt(name: str) -> str:
-    return (resources.files("prompts") / name).read_text(encoding="utf-8")
+        return news(prompt("news.md"), list(zip(seen, now, strict=True)))

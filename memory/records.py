@@ -181,3 +181,19 @@ class Change:
             "said_at": self.said_at.isoformat() if self.said_at else None,
             "reverses": self.reverses,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What became of “remember that …”: `entry` as it stands in `notebook`, `change` its id.
+
+    Not saved: `reason` is a sentence for the user. `waits`: there was no room, so it is in the
+    journal and goes into the notebook when there is.
+    """
+
+    saved: bool
+    notebook: Notebook | None = None
+    entry: str | None = None
+    reason: str | None = None
+    waits: bool = False
+    change: str | None = None

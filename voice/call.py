@@ -15,7 +15,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from memory import Conversation, EventLog
+from memory import Conversation, Memory
 from memory.records import HandOver, Language, Prefix, Turn
 from voice import pipeline
 from voice.engines.protocol import Engine, Opening
@@ -34,6 +34,8 @@ from voice.records import (
     TokensCounted,
     TurnAdded,
 )
+from voice.remembering import Remembering
+from voice.scribe import Scribe
 from voice.tap import Tap
 from voice.turns import Transcript
 
@@ -69,7 +71,7 @@ class CallSetup:
     ears: Ears
     engine: Engine
     conversation: Conversation
-    events: EventLog
+    memory: Memory
     prefix: Prefix
     news: Callable[[], Awaitable[str | None]]
     language: Language
@@ -95,7 +97,12 @@ class Call:
         self._tap = Tap(self._transcript, now=setup.now, emit=self._emit, no_turn=self._no_turn)
         self._turns: list[Turn] = []
         self._latencies: list[LatencyMeasured] = []
-        self._keeper = Keeper(setup.conversation, setup.events, now=setup.now, emit=self._emit)
+        self._keeper = Keeper(
+            setup.conversation, setup.memory.events, now=setup.now, emit=self._emit
+        )
+        self._remembering = Remembering(
+            setup.memory, setup.conversation.id, now=setup.now, emit=self._emit
+        )
         self._began_s = 0.0
         self._worker: PipelineWorker | None = None
         self._over: asyncio.Future[EndReason] | None = None
@@ -142,7 +149,13 @@ class Call:
             raise
         transport = setup.transport
         self._worker = pipeline.build(
-            transport.input(), setup.ears, processors, transport.output(), self._tap, setup.recorder
+            transport.input(),
+            setup.ears,
+            Scribe(self._remembering),
+            processors,
+            transport.output(),
+            self._tap,
+            setup.recorder,
         )
         runner = WorkerRunner(handle_sigint=False)
         await runner.add_workers(self._worker)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from datetime import datetime
 
-from memory import Conversation, EventLog, Session
+from memory import Conversation, Memory, Session
 from memory.records import Language, Origin, Speaker, Turn
 from voice.engines.dialogue import Dialogue
 from voice.engines.language_model import LanguageModel
@@ -21,6 +21,7 @@ from voice.records import (
     StateChanged,
     TurnAdded,
 )
+from voice.remembering import Remembering
 
 
 class Chat:
@@ -29,16 +30,17 @@ class Chat:
     def __init__(
         self,
         model: LanguageModel,
+        memory: Memory,
         session: Session,
         conversation: Conversation,
-        events: EventLog,
         *,
         now: Callable[[], datetime],
         languages: Sequence[Language],
         language: Language,
         emit: Callable[[CallEvent], None] = lambda _: None,
+        answering: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        self._emit = emit
+        self._answering = answering
         self._now = now
         self._language = language
         self._model = model
@@ -52,7 +54,9 @@ class Chat:
             language=language,
         )
         self._conversation = conversation
-        self._keeper = Keeper(conversation, events, now=now, emit=emit)
+        self._keeper = Keeper(conversation, memory.events, now=now, emit=emit)
+        self._remembering = Remembering(memory, conversation.id, now=now, emit=self._happened)
+        self._happenings: list[CallEvent] = []
         self._turns: list[Turn] = []
         self._busy = asyncio.Lock()
         self._began_s = asyncio.get_running_loop().time()
@@ -77,32 +81,44 @@ class Chat:
     async def say(self, text: str, *, pasted: bool = False) -> AsyncGenerator[CallEvent, None]:
         """One turn: the events that it causes, as in a call. Closing it early cuts the answer."""
         async with self._busy:
-            origin: Origin = "pasted" if pasted else "typed"
-            began_at = self._now()
-            yield self._turn("user", text, began_at, origin=origin)
-            yield self._state("thinking")
-            given, whole, answer_at = "", False, None
-            try:
-                async with aclosing(self._dialogue.reply(text)) as pieces:
-                    async for piece in pieces:
-                        answer_at = answer_at or self._now()
-                        given += piece
-                        yield PartialText(speaker="assistant", text=given.strip())
-                whole = True
-            except VoiceFault as fault:
-                self._keeper.engine_fault(self._model.name, fault)
-                yield Notice(kind="stop", text=str(fault))
-            finally:
-                # Kept before the next event goes out: whoever reads may leave here.
-                added = self._answer(given.strip(), answer_at, whole)
-            if added is not None:
-                yield added
-            yield self._state("listening")
+            with self._answering():
+                async with aclosing(self._said(text, "pasted" if pasted else "typed")) as events:
+                    async for event in events:
+                        yield event
+
+    async def _said(self, text: str, origin: Origin) -> AsyncGenerator[CallEvent, None]:
+        began_at = self._now()
+        yield self._turn("user", text, began_at, origin=origin)
+        yield self._state("thinking")
+        told = await self._remembering.turn(text, origin)
+        happenings, self._happenings = self._happenings, []
+        for event in happenings:
+            yield event
+        given, whole, answer_at = "", False, None
+        try:
+            async with aclosing(self._dialogue.reply(text, told)) as pieces:
+                async for piece in pieces:
+                    answer_at = answer_at or self._now()
+                    given += piece
+                    yield PartialText(speaker="assistant", text=given.strip())
+            whole = True
+        except VoiceFault as fault:
+            self._keeper.engine_fault(self._model.name, fault)
+            yield Notice(kind="stop", text=str(fault))
+        finally:
+            # Kept before the next event goes out: whoever reads may leave here.
+            added = self._answer(given.strip(), answer_at, whole)
+        if added is not None:
+            yield added
+        yield self._state("listening")
 
     def _answer(self, text: str, began_at: datetime | None, whole: bool) -> TurnAdded | None:
         if began_at is None or not text:
             return None
         return self._turn("assistant", text, began_at, origin="typed", interrupted=not whole)
+
+    def _happened(self, event: CallEvent) -> None:
+        self._happenings.append(event)
 
     async def end(self) -> None:
         self._keeper.hand_over("hang-up")

@@ -51,6 +51,16 @@ class Config(BaseSettings):
     openai_model: str = "gpt-realtime-2.1"
     openai_voice: str = "marin"
 
+    learning: bool = True
+    """Off: nothing is marked, reviewed or written, but for what the user asks to be remembered."""
+    background: str = "auto"
+    background_url: str = ""
+    background_model: str = ""
+    background_key: str = ""
+    anthropic_key: str = ""
+    google_key: str = ""
+    openrouter_key: str = ""
+
     languages: Annotated[tuple[Language, ...], NoDecode] = LANGUAGES
     language: Language | None = None
     voice_es: Literal["auto", "kokoro", "espeak"] = "auto"

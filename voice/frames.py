@@ -12,17 +12,23 @@ from voice.records import Heard, UserSaid
 
 @dataclass
 class HeardFrame(SystemFrame):
-    """Ears to engine and tap: an event of hearing. A system frame, so that none waits."""
+    """Ears to engine and tap: an event of hearing. A system frame, so that none waits.
+
+    `told` is what the model is told with the user's words: what became of their wish to
+    have something remembered.
+    """
 
     event: Heard
+    told: str | None = None
 
 
 @dataclass
 class TypedFrame(SystemFrame):
-    """A turn that the user typed in mid-call. `pasted` as the page told it."""
+    """A turn that the user typed in mid-call. `pasted` as the page told it, `told` as above."""
 
     text: str
     pasted: bool = False
+    told: str | None = None
 
 
 @dataclass

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from memory import Memory
+from memory import Background, Llm, Memory, ReviewReport
 from memory.errors import MemoryFault
 from memory.records import Language
 from voice import weights
@@ -24,6 +24,7 @@ from voice.call import Call, CallSetup
 from voice.chat import Chat
 from voice.config import DEFAULT_VAULT, Config
 from voice.engines import choose
+from voice.engines.background import EmbeddedLlm
 from voice.engines.embedded import EmbeddedModel, measured_speed
 from voice.engines.language_model import LanguageModel
 from voice.engines.local import LocalEngine
@@ -34,8 +35,17 @@ from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
 from voice.keeping import news_of
+from voice.learning import background_of, embedded_name
+from voice.quiet import QuietHouse
 from voice.recording import Recorder
-from voice.records import CallEvent, EngineDescription, Notice, event_json
+from voice.records import (
+    CallEnded,
+    CallEvent,
+    EngineDescription,
+    HandedOver,
+    Notice,
+    event_json,
+)
 from voice.speech.choice import SpeechFiles, Synthesizer, choose_voices
 from voice.speech.client import Speech
 from voice.transports.browser import BrowserTransport, HangUp, Muted, Stop, Typed
@@ -229,6 +239,13 @@ class House:
         self._chatting: asyncio.Task[None] | None = None
         self._chat_opening = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
+        self._quiet = QuietHouse()
+        self._reviewer: EmbeddedModel | None = None
+        self._background: Background | None = None
+        self._reviewing: asyncio.Task[None] | None = None
+        self.reviews = self.memory.task(
+            model=self._background_model, quiet=self._quiet, now=now, learning=config.learning
+        )
 
     # Loading -------------------------------------------------------------------------
 
@@ -250,8 +267,43 @@ class House:
             raise
         self._loading = ""
         self._ready.set()
+        self.learn()
         if self._model is not None:
             self._warming = asyncio.create_task(self._keep_warm(self._model))
+
+    def learn(self) -> None:
+        """Review what was handed over, from now on, whenever it is quiet."""
+        if self._reviewing is None:
+            self._reviewing = asyncio.create_task(self.reviews.run())
+
+    async def _background_model(self) -> Llm:
+        if self._choice is None:
+            await self._choose()
+        if self._background is None:
+            self._background = background_of(self._config, self._choice, self._embedded_llm)
+        return await self._background.model()
+
+    def _embedded_llm(self) -> Llm | None:
+        """The built-in model: the one that answers, else one of its own where its weights are."""
+        if isinstance(self._model, EmbeddedModel):
+            return EmbeddedLlm(self._model)
+        if self._reviewer is None:
+            name = embedded_name(self._config, self._choice)
+            if name is None:
+                return None
+            self._reviewer = EmbeddedModel(
+                weights.path_of(name, self._config.weights), name=name, states=_states(self._config)
+            )
+        return EmbeddedLlm(self._reviewer)
+
+    async def review(self, conversation: str | None = None) -> ReviewReport:
+        """Review what waits, now."""
+        return await self.reviews.review_now(conversation)
+
+    def _kept(self, event: CallEvent) -> None:
+        """What a conversation left on disk is work for the reviews."""
+        if isinstance(event, HandedOver | CallEnded):
+            self.reviews.wake()
 
     async def _choose(self) -> None:
         found = await look(self._config)
@@ -390,17 +442,24 @@ class House:
         await self._load_for_chat()
         assert self._model is not None
         at = now()
+
+        def told(event: CallEvent) -> None:
+            self._kept(event)
+            emit(event)
+
         chat = Chat(
             self._model,
+            self.memory,
             self.memory.session(),
             self.memory.begin(self._name("chat", at), "chat", at),
-            self.memory.events,
             now=now,
             languages=self._config.languages,
             language=self._language,
-            emit=emit,
+            emit=told,
+            answering=self._quiet.talking,
         )
         await chat.open()
+        self.learn()
         return chat
 
     async def _load_for_chat(self) -> None:
@@ -424,12 +483,12 @@ class House:
         await self.hang_up()
         if self._chat is not None:
             await self._chat.end()
-        begun = (self._chatting, self._loaded, self._warming)
+        begun = (self._chatting, self._loaded, self._warming, self._reviewing)
         tasks = [task for task in begun if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for part in (self._model, self._speech, self._hearing):
+        for part in (self._background, self._reviewer, self._model, self._speech, self._hearing):
             if part is not None:
                 await part.close()
         await asyncio.to_thread(self.memory.close)
@@ -438,7 +497,8 @@ class House:
 
     async def _run_call(self, transport: BrowserTransport) -> None:
         try:
-            await self._talk(transport)
+            with self._quiet.talking():
+                await self._talk(transport)
         except (VoiceFault, MemoryFault) as fault:
             log.warning("the call failed: %s", fault)
             transport.publish(Notice(kind="stop", text=str(fault)))
@@ -461,18 +521,24 @@ class House:
         )
         name = self._name("call", at)
         recorder = self._recorder(name, at, engine, transport)
+
+        def watch(event: CallEvent) -> None:
+            self._kept(event)
+            if recorder is not None:
+                recorder.event(event)
+
         call = self._call = Call(
             CallSetup(
                 transport=transport,
                 ears=ears,
                 engine=engine,
                 conversation=await asyncio.to_thread(self.memory.begin, name, "call", at),
-                events=self.memory.events,
+                memory=self.memory,
                 prefix=session.prefix,
                 news=news_of(session),
                 language=self._language,
                 now=now,
-                watch=recorder.event if recorder else lambda _: None,
+                watch=watch,
                 recorder=RecordingProcessor(recorder) if recorder else None,
             )
         )

@@ -15,6 +15,7 @@ SPEAKER_HZ = 24_000
 def build(
     source: FrameProcessor,
     ears: FrameProcessor,
+    scribe: FrameProcessor,
     engine: Sequence[FrameProcessor],
     sink: FrameProcessor,
     tap: FrameProcessor,
@@ -23,7 +24,7 @@ def build(
     """`recorder` stands in front of the output, where an answer is still whole."""
     recorders = [] if recorder is None else [recorder]
     return PipelineWorker(
-        Pipeline([source, ears, *engine, *recorders, sink, tap]),
+        Pipeline([source, ears, scribe, *engine, *recorders, sink, tap]),
         # pipecat's own idle timer would end the call before ours is due.
         idle_timeout_secs=None,
         enable_rtvi=False,

@@ -179,6 +179,18 @@ class HandedOver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryWritten:
+    """What became of a wish to have something remembered. `change` undoes it."""
+
+    saved: bool
+    notebook: str | None
+    entry: str | None
+    reason: str | None
+    change: str | None
+    type: str = "remembered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnded:
     reason: EndReason
     type: str = "ended"
@@ -194,6 +206,7 @@ CallEvent = (
     | Level
     | Notice
     | HandedOver
+    | MemoryWritten
     | CallEnded
 )
 

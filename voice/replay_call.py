@@ -47,7 +47,7 @@ async def replay_call(
             ),
             engine=RecordedEngine(recording.answers, recording.engine, heard),
             conversation=memory.begin(recording.conversation, "call", clock.now()),
-            events=memory.events,
+            memory=memory,
             prefix=session.prefix,
             news=news_of(session),
             language=recording.language,

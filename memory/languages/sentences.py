@@ -18,7 +18,7 @@ import re2
 import sentencex
 
 from memory.languages import data, patterns
-from memory.languages.folding import folded
+from memory.languages.folding import fold, folded
 
 _REACH_CHARS = 48
 _SHORTEST_CUT_CHARS = 10
@@ -77,6 +77,12 @@ def sentences(text: str, language: str | None = None) -> tuple[Sentence, ...]:
         for start, end in _by_punctuation(text, language)
         for clause in _by_cues(text, start, end)
     )
+
+
+def opens_request(text: str) -> bool:
+    """Whether the text begins with a request or a question, in any language."""
+    said = fold(text)
+    return any(cues.opens_request.search(said) for cues in _cues())
 
 
 def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]]:

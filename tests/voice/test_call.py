@@ -88,7 +88,7 @@ def run(
                     ScriptedModel(script), ToneVoice(), languages=LANGUAGES, description=DESCRIPTION
                 ),
                 conversation=memory.begin("c1", "call", now()),
-                events=memory.events,
+                memory=memory,
                 prefix=session.prefix,
                 news=no_news,
                 language="en",
@@ -249,7 +249,7 @@ def test_an_engine_that_cannot_be_opened_ends_the_call(tmp_path: Path) -> None:
                     Closed(lambda _: ""), ToneVoice(), languages=LANGUAGES, description=DESCRIPTION
                 ),
                 conversation=memory.begin("c1", "call", BEGAN),
-                events=memory.events,
+                memory=memory,
                 prefix=session.prefix,
                 news=no_news,
                 language="en",

@@ -36,9 +36,9 @@ def chatting(
         memory = Memory.open(tmp_path / "vault", tmp_path / "state", now)
         chat = Chat(
             model,
+            memory,
             memory.session(),
             memory.begin("chat1", "chat", now()),
-            memory.events,
             now=now,
             languages=LANGUAGES,
             language="en",

@@ -109,13 +109,16 @@ class Dialogue:
                     ) from fault
                 self.history.shorten(at_once=True)
 
-    async def reply(self, said: str) -> AsyncGenerator[str, None]:
+    async def reply(self, said: str, told: str | None = None) -> AsyncGenerator[str, None]:
         """One turn of a chat: the answer's pieces. Closing it early keeps what was given.
+        `told` stands in front of the user's words.
 
         Raises EngineUnavailable or WorkerFailed; the conversation can go on after either.
         """
         self.language = await asyncio.to_thread(language_of, said, self.language, self._languages)
         await self.refresh()
+        if told:
+            self.history.tell_news(told)
         number, given = None, ""
         async with aclosing(self.answer(said, max_tokens=CHAT_TOKENS)) as pieces:
             async for piece in pieces:

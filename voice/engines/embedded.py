@@ -14,7 +14,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -244,6 +244,34 @@ class EmbeddedModel:
                 if event.get("stop"):
                     yield self._usage(event)
                     return
+        raise WorkerFailed("The language model's answer broke off. Ask again.")
+
+    async def complete(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None, max_tokens: int
+    ) -> tuple[str, Usage]:
+        """A whole answer that holds to a JSON schema, for background work.
+
+        It takes the place of the conversation in the model; the next answer restores the
+        prefix and reads the conversation again. Cancelling it frees the model.
+        """
+        await self._drop_prefill()
+        body: dict[str, Any] = {
+            "prompt": rendered_question(messages),
+            "n_predict": max_tokens,
+            "stop": ["<|im_end|>", "<|im_start|>", "<|endoftext|>"],
+            "temperature": 0.0,
+        }
+        if schema is not None:
+            body["json_schema"] = schema
+        given = ""
+        try:
+            async with aclosing(self._events(body)) as events:
+                async for event in events:
+                    given += event.get("content", "")
+                    if event.get("stop"):
+                        return given, self._usage(event)
+        finally:
+            self._loaded = None
         raise WorkerFailed("The language model's answer broke off. Ask again.")
 
     async def close(self) -> None:

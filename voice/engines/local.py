@@ -201,12 +201,12 @@ class Answerer(FrameProcessor):
                 await self.push_frame(frame, direction)
             case HeardFrame():
                 await self.push_frame(frame, direction)
-                await self._hear(frame.event)
+                await self._hear(frame.event, frame.told)
             case TypedFrame():
                 await self.push_frame(frame, direction)
                 language = language_of(frame.text, self._language, self._languages)
                 self._refresh()
-                await self._answer(frame.text, language, None)
+                await self._answer(frame.text, language, None, frame.told)
             case EndFrame() | CancelFrame():
                 self._stop_all()
                 await self.push_frame(frame, direction)
@@ -221,7 +221,7 @@ class Answerer(FrameProcessor):
 
     # What was heard ------------------------------------------------------------------
 
-    async def _hear(self, event: Heard) -> None:
+    async def _hear(self, event: Heard, told: str | None) -> None:
         match event:
             case SpeechBegan():
                 self._refresh()
@@ -235,18 +235,22 @@ class Answerer(FrameProcessor):
                 if self._held is not None and self._held.guess == event.number:
                     self._stop(self._held)
             case UserSaid():
-                await self._answer(event.text, event.language, event)
+                await self._answer(event.text, event.language, event, told)
             case NoTurn():
                 self._stop(self._held)
             case BargedIn():
                 pass  # the interruption follows, and stops what there is
 
-    async def _answer(self, said: str, language: Language, to: UserSaid | None) -> None:
+    async def _answer(
+        self, said: str, language: Language, to: UserSaid | None, told: str | None
+    ) -> None:
         """Let out the held answer when it is one to these very words, else begin anew."""
         await self._silence()
         held, self._held = self._held, None
-        if held is None or held.said != said or held.fault or to is None:
+        if held is None or held.said != said or held.fault or to is None or told:
             self._stop(held)
+            if told:
+                self._dialogue.history.tell_news(told)
             held = self._begin(said, language, None)
         held.to = to
         self._language = language

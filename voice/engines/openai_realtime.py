@@ -570,6 +570,8 @@ class _Session(OpenAIRealtimeLLMService):
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         heard = frame.event if isinstance(frame, HeardFrame) else None
+        if isinstance(frame, HeardFrame | TypedFrame) and frame.told:
+            self._news.append(frame.told)
         if isinstance(heard, BargedIn):
             await self._interrupt()
         await super().process_frame(frame, direction)

@@ -43,8 +43,6 @@ log = logging.getLogger(__name__)
 _BYTES_PER_MS = RATE_HZ // 1000 * 2
 _SILENCE_KEPT_MS = 200
 _TRIES = 3
-_UNSURE_LOGPROB = -0.8
-_BETTER_LOGPROB = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +83,7 @@ class _Turn:
     events: list[Heard] = field(default_factory=list)
     closed: bool = False
     pause: int | None = None
-    looked_closer: bool = False
-    """The present pause lasts: unclear words are worth a slow pass."""
     guessed: dict[int, _Words] = field(default_factory=dict)
-    looked_closely: set[int] = field(default_factory=set)
     told_guess: int | None = None
     over: Over | None = None
     decided_s: float = 0.0
@@ -239,12 +234,9 @@ class Listener:
                 self._ask_turn_end(turn, decision.number)
                 self._ask_words(turn)
             case AskAgain() if turn is not None:
-                turn.looked_closer = True
                 self._ask_turn_end(turn, decision.number)
-                self._ask_words(turn)
             case Resumed() if turn is not None:
                 turn.pause = None
-                turn.looked_closer = False
                 self._withdraw(turn)
             case Lasting() if turn is not None:
                 turn.lasting = True
@@ -442,7 +434,8 @@ class Listener:
         audio = turn.audio or self._between(turn.audio_from_ms, self.position_ms)
         turn.last_words_ms = self.position_ms
         try:
-            found = await self._known_or_asked(turn, number, audio)
+            known = turn.guessed.get(number) if number is not None else None
+            found = known or await self._with_patience(turn, audio)
         except WorkerFailed as fault:
             log.error("a turn is lost: %s", fault)  # noqa: TRY400  the fault carries the story
             if turn.over is not None and not turn.closed:
@@ -457,22 +450,7 @@ class Listener:
             return
         turn.guessed[number] = found
         self._endpointer.words_came(changed=True)
-        if found.logprob < _UNSURE_LOGPROB and number not in turn.looked_closely:
-            if turn.looked_closer:
-                self._ask_words(turn)
-            return
         self._believe(turn, number, found)
-
-    async def _known_or_asked(self, turn: _Turn, number: int | None, audio: bytes) -> _Words:
-        """The words of a pause: by the quick way first, unclear ones by the slow way too."""
-        known = turn.guessed.get(number) if number is not None else None
-        if known is None:
-            return await self._with_patience(turn, audio)
-        if number is None or known.logprob >= _UNSURE_LOGPROB or number in turn.looked_closely:
-            return known
-        turn.looked_closely.add(number)
-        again = await self._transcribed("words", turn, audio, whole_window=True)
-        return again if again.logprob > known.logprob + _BETTER_LOGPROB else known
 
     def _believe(self, turn: _Turn, number: int, found: _Words) -> None:
         """A pause's words, for good: whether it ends the turn depends on them."""
@@ -512,14 +490,11 @@ class Listener:
                 log.warning("asking for a turn's words again: %s", fault)
         raise AssertionError("unreachable")
 
-    async def _transcribed(
-        self, kind: str, turn: _Turn, audio: bytes, *, whole_window: bool = False
-    ) -> _Words:
+    async def _transcribed(self, kind: str, turn: _Turn, audio: bytes) -> _Words:
         header = {
             "languages": self._languages,
             "language": self._language,
             "turn": turn.number,
-            "whole_window": whole_window,
         }
         reply, _ = await self._worker.call(kind, header, audio)
         language = cast("Language", reply["language"])

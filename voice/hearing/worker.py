@@ -3,12 +3,11 @@
 Arguments: the model's folder.
 
 Requests (payload: 16 kHz mono 16-bit samples):
-  words, partial  {"languages", "language", "turn", "whole_window"}
+  words, partial  {"languages", "language", "turn"}
                   → {"text", "language", "sure", "logprob", "no_speech"}
   turn_end        {} → {"over": probability that the turn is done}
   warm            {"languages"} → {}
-`whole_window` is the slow and careful way, with Whisper's 30 s. Words and partials have a
-lane each, so a final pass doesn't wait behind a partial one.
+Words and partials have a lane each, so a final pass doesn't wait behind a partial one.
 """
 
 from __future__ import annotations
@@ -92,19 +91,17 @@ class Transcriber:
         turn: int,
         *,
         final: bool,
-        whole_window: bool = False,
     ) -> Transcript:
         """Transcribe one turn so far. Pieces of a long one are kept, so only its end is new."""
         done = list(self._kept(turn))
         start = done[-1][0] if done else 0
         while len(audio) - start > _LONGEST_PIECE_S * RATE_HZ:
             end = start + _quietest(audio[start:])
-            piece = self._one(audio[start:end], languages, language, _SHORT_CONTEXT_S, final=True)
+            piece = self._one(audio[start:end], languages, language, final=True)
             done.append((end, piece))
             start = end
             self._keep(turn, done)
-        context_s = _FULL_CONTEXT_S if whole_window else _SHORT_CONTEXT_S
-        last = self._one(audio[start:], languages, language, context_s, final=final)
+        last = self._one(audio[start:], languages, language, final=final)
         return _joined([piece for _, piece in done] + [last])
 
     def _kept(self, turn: int) -> list[tuple[int, Transcript]]:
@@ -121,12 +118,11 @@ class Transcriber:
         audio: Audio,
         languages: Sequence[str],
         language: str,
-        context_s: float,
         *,
         final: bool,
     ) -> Transcript:
         seconds = len(audio) / RATE_HZ
-        encoded = self._encoded(audio, max(context_s, seconds + _MORE_CONTEXT_S))
+        encoded = self._encoded(audio, max(_SHORT_CONTEXT_S, seconds + _MORE_CONTEXT_S))
         candidates, sure = self._languages(encoded, languages, language, seconds)
         if not final:
             return self._generate(encoded, audio, candidates[0], sure, _PARTIAL_BEAM)
@@ -244,7 +240,6 @@ def main() -> None:
                 header["language"],
                 header["turn"],
                 final=final,
-                whole_window=header.get("whole_window", False),
             ).header(),
             b"",
         )

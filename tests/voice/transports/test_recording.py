@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pipecat.frames.frames import Frame, InputAudioRawFrame, InterruptionFrame, TTSAudioRawFrame
+from pipecat.processors.filters.identity_filter import IdentityFilter
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
@@ -177,6 +178,7 @@ class Played:
         worker = pipeline.build(
             transport.input(),
             self.script,
+            IdentityFilter(),
             processors,
             transport.output(),
             log,

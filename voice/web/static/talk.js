@@ -61,6 +61,19 @@ function turnElement(turn, latency) {
   return item;
 }
 
+/** What became of "remember that". The event's reason is the house's own, in English. */
+function savedElement(event) {
+  const word = event.saved ? t("saved_in", { notebook: event.notebook }) : event.entry ? t("saved_later") : t("not_saved");
+  return el(
+    "li",
+    { class: `saved${event.saved ? "" : " no"}` },
+    el("b", {}, word),
+    " ",
+    event.entry ? el("q", {}, event.entry) : null,
+    event.saved ? null : el("span", { lang: "en" }, ` ${event.reason}`),
+  );
+}
+
 export class Transcript {
   constructor(changed) {
     this.changed = changed;
@@ -70,6 +83,7 @@ export class Transcript {
     this.latencies = [];
     this.counted = null; // the last answer's tokens, where the engine tells them
     this.live = new Map(); // speaker → element
+    this.saved = []; // told before the turn that it belongs to
     this.following = true;
     this.scroller.addEventListener("scroll", () => this.scrolled());
     new ResizeObserver(() => this.follow()).observe(this.scroller);
@@ -95,6 +109,7 @@ export class Transcript {
     else if (event.type === "nothing") this.drop("user");
     else if (event.type === "latency") this.measured(event);
     else if (event.type === "tokens") this.count(event);
+    else if (event.type === "remembered") this.remembered(event);
     else return;
     this.follow();
     this.changed();
@@ -116,6 +131,9 @@ export class Transcript {
     }
     $("turns").insertBefore(entry.item, this.shown[place]?.item ?? null);
     this.shown.splice(place, 0, entry);
+    if (turn.speaker === "user") {
+      for (const event of this.saved.splice(0)) entry.item.after(savedElement(event));
+    }
     while (this.shown.length > SHOWN) {
       this.shown.shift().item.remove();
       $("older").hidden = false;
@@ -137,6 +155,12 @@ export class Transcript {
       $("now").append(item);
     }
     item.querySelector(".said").textContent = text;
+  }
+
+  /** In a call it is told in front of the turn, in a chat behind it. */
+  remembered(event) {
+    if (this.live.has("user")) this.saved.push(event);
+    else $("turns").append(savedElement(event));
   }
 
   drop(speaker) {
