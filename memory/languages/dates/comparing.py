@@ -46,9 +46,10 @@ def _over(each: SpokenDate, today: date, *, planned: bool) -> bool:
     real = each.real or each
     if real.recurring is not None or real.last is None:
         return False
-    if each.real is None and (
-        each.told_as_past or (real.kind in ("month", "year") and not planned)
-    ):
+    in_brackets = real.text.startswith("(")
+    if each.real is None and each.told_as_past:
+        return False
+    if real.kind in ("month", "year") and not (planned or in_brackets):
         return False
     last = real.last
     if each.begins:  # the first day stands for the days that follow it
@@ -64,18 +65,33 @@ def follows(text: str, said: str, at: datetime) -> str | None:
     or weekday of one; an end of a span; or the same day of every year.
     """
     known = [each.real or each for each in spoken_dates(said, at)]
+    plain = fold(said)
     for each in spoken_dates(text, at):
-        if not _follows(each.real or each, known):
-            return (each.real or each).text
+        real = each.real or each
+        if not (_follows(real, known) or _is_named_in(real, plain)):
+            return real.text
         if each.real is not None and not _names_the_same(each, each.real):
             return each.text
     return None
 
 
 def _follows(each: SpokenDate, known: Iterable[SpokenDate]) -> bool:
-    if each.resolved or each.day_of_year is not None or each.weekday is not None:
+    if each.resolved or any(
+        named is not None for named in (each.day_of_year, each.weekday, each.month)
+    ):
         return any(_follows_from(each, one) for one in known)
     return True  # "soon", "one day": nothing that could be wrong
+
+
+def _is_named_in(each: SpokenDate, said: str) -> bool:
+    """To the letter; or a year or month by its name, beside no word that makes a date of it."""
+    if fold(each.text) in said:
+        return True
+    if each.kind == "year" and each.first is not None:
+        return any(each.first.year in words.years_in(said) for words in languages())
+    if each.month is not None and not each.has_year:
+        return any(each.month in words.months_in(said) for words in languages())
+    return False
 
 
 def _follows_from(each: SpokenDate, said: SpokenDate) -> bool:
@@ -99,10 +115,16 @@ def _follows_from(each: SpokenDate, said: SpokenDate) -> bool:
 
 
 def _partly_the_same(each: SpokenDate, said: SpokenDate) -> bool:
-    """A date that can't be told, by what was named of it: day and month, or the weekday."""
+    """A date that can't be told, by what was named of it: day and month, month or weekday."""
     if each.day_of_year is not None:
         return each.day_of_year == said.day_of_year or (
             said.kind == "day" and said.first is not None and _day(said.first) == each.day_of_year
+        )
+    if each.month is not None:
+        return each.month == said.month or (
+            said.kind in ("day", "month")
+            and said.first is not None
+            and said.first.month == each.month
         )
     return each.weekday == said.weekday or (
         said.kind == "day" and said.first is not None and said.first.weekday() == each.weekday

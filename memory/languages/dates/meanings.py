@@ -25,13 +25,15 @@ class Meaning:
     told ("soon"); what looks like a date and is none ("guten Morgen").
 
     `bare` names what a context can change: a weekday or day of which only the sentence
-    tells whether it is past. `day_of_year` is month and day as they were named.
+    tells whether it is past. `day_of_year` is month and day as they were named, `month` a
+    month alone.
     """
 
     kind: MeaningKind
     span: Span | None = None
     day_of_year: tuple[int, int] | None = None
     weekday: int | None = None
+    month: int | None = None
     has_year: bool = False
     bare: Bare | None = None
     past: bool = False
@@ -284,7 +286,7 @@ def _either_order(said: Said, today: date) -> Meaning | None:
         return _day_of_year(said, today, a, b)
     if a > days.YEAR_MONTHS:
         return _day_of_year(said, today, b, a)
-    return VAGUE if 1 <= a and 1 <= b else None
+    return VAGUE if min(a, b) >= 1 else None
 
 
 def _iso(said: Said, today: date) -> Meaning | None:
@@ -357,10 +359,11 @@ def _in_year(said: Said, _today: date) -> Meaning | None:
 def _in_month(said: Said, today: date) -> Meaning | None:
     found = _which_month(said, today)
     if found is None:
-        return VAGUE
+        return replace(VAGUE, month=said.month)
     named = said.form.which in ("next", "last", "year")
     return _real(
         found,
+        month=said.month,
         has_year=said.year is not None,
         past=said.form.which == "last" or (said.form.which == "year" and found.last < today),
         bare=None if named or said.year is not None else "month",
@@ -402,10 +405,9 @@ def _end_of_month(said: Said, today: date) -> Meaning | None:
 def _beginning_of_month(said: Said, today: date) -> Meaning | None:
     """The first day of it."""
     month = _whole_month(said, today)
-    if month is None:
-        return VAGUE
-    if said.year is None and said.month == today.month and today.day > 1:
-        return VAGUE
+    begun = said.year is None and said.month == today.month and today.day > 1
+    if month is None or begun:
+        return replace(VAGUE, begins=True)
     found = _edge(month.first, said, today)
     return None if found is None else replace(found, begins=True)
 

@@ -46,8 +46,8 @@ class SpokenDate:
     """A date in a text, from `start` to `end` (excluded) of the raw text.
 
     `first` and `last` are None for "weekly" and "unresolved". A "yearly" one has the next
-    such day there and `recurring` as month and day. `day_of_year` and `weekday` are what
-    was named, also where that does not make a date. `has_year`: nothing is left to find
+    such day there and `recurring` as month and day. `day_of_year`, `weekday` and `month` are
+    what was named, also where that does not make a date. `has_year`: nothing is left to find
     out. `past`: the words themselves speak of the past ("last Friday"). `begins`: only the
     beginning of a month or year was named. `told_as_past`: the verb beside them does. `real`
     is the date in brackets that follows already.
@@ -63,6 +63,7 @@ class SpokenDate:
     has_year: bool = False
     day_of_year: tuple[int, int] | None = None
     weekday: int | None = None
+    month: int | None = None
     past: bool = False
     begins: bool = False
     told_as_past: bool = False
@@ -77,10 +78,11 @@ class SpokenDate:
         """As it is written behind the words: `2026-12-04`, `every 03-12`; None if nothing is."""
         if self.recurring is not None:
             return "every {:02}-{:02}".format(*self.recurring)
-        if self.first is None or self.last is None or self.kind in ("weekly", "unresolved"):
-            return None
-        assert self.kind != "yearly"
-        return days.Span(self.kind, self.first, self.last).written
+        match self.kind:
+            case "day" | "days" | "month" | "year":
+                assert self.first is not None and self.last is not None
+                return days.Span(self.kind, self.first, self.last).written
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,9 @@ class _Found:
     @property
     def weak(self) -> bool:
         """Gives way to whatever else its words belong to: "on the 12th" to "the 12th of May"."""
-        return self.form.weak or self.form.means == "day alone" or self.meaning.bare == "month"
+        if self.form.means == "in month":
+            return self.meaning.bare == "month" or self.meaning.kind == "vague"
+        return self.form.weak or self.form.means == "day alone"
 
 
 def spoken_dates(text: str, at: datetime) -> tuple[SpokenDate, ...]:
@@ -103,10 +107,10 @@ def spoken_dates(text: str, at: datetime) -> tuple[SpokenDate, ...]:
     The day of saying is that of `at`'s own offset.
     """
     assert at.utcoffset() is not None, "a moment without its offset has no day"
-    return tuple(_Reading(text, at.date()).dates())
+    return tuple(Reading(text, at.date()).dates())
 
 
-class _Reading:
+class Reading:
     """A text without the dates in brackets: they are set beside what they explain, and change
     no meaning."""
 
@@ -163,6 +167,16 @@ class _Reading:
         ]
         found.sort(key=lambda each: each.start)
         return found
+
+    def rules(self, language: str) -> set[str]:
+        """The rows of a language's file that decided about some words of the text."""
+        candidates = list(self._candidates(self._today))
+        decided = {(each.start, each.end) for each in _chosen(list(candidates))}
+        return {
+            each.form.rule
+            for each in candidates
+            if each.words.language == language and (each.start, each.end) in decided
+        }
 
     def _told_as_past(self, view_place: int) -> bool:
         place = bisect_left(self._view.at, view_place)
@@ -251,9 +265,14 @@ class _Reading:
         if (means.bare in ("weekday", "day", "month") and clause.habit) or (
             means.bare == "month" and clause.yearly
         ):
-            return Meaning(kind="weekly", weekday=means.weekday)
+            return Meaning(kind="weekly", weekday=means.weekday, month=means.month)
         if self._past(found.start, found.words):
-            return replace(VAGUE, day_of_year=means.day_of_year, weekday=means.weekday)
+            return replace(
+                VAGUE,
+                day_of_year=means.day_of_year,
+                weekday=means.weekday,
+                month=means.month,
+            )
         return means
 
     def _in_order(self, settled: list[tuple[_Found, Meaning]]) -> list[tuple[_Found, Meaning]]:
@@ -293,10 +312,11 @@ class _Reading:
             "has_year": means.has_year,
             "day_of_year": means.day_of_year,
             "weekday": means.weekday,
+            "month": means.month,
             "past": means.past,
             "begins": means.begins,
             "told_as_past": self._past(found.start, found.words),
-            "real": self._gloss_at.get(view_end),
+            "real": None if means.has_year else self._gloss_at.get(view_end),
         }
         match means.kind:
             case "real":
@@ -423,6 +443,7 @@ def _gloss_date(match: re.Match[str], today: date) -> SpokenDate | None:
             last=on,
             recurring=(month, day),
             day_of_year=(month, day),
+            has_year=True,
             **here,  # type: ignore[arg-type]
         )
     span = _iso_span(match["first"], match["last"])

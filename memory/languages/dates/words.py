@@ -88,6 +88,7 @@ class Words:
     year: Mapping[str, int]
     unit: Mapping[str, Unit]
     forms: tuple[Form, ...]
+    years: Any
     gates: Mapping[str, Any]
     """By slot: whether a text has any of its words at all."""
     shifts: tuple[Shift, ...]
@@ -112,6 +113,18 @@ class Words:
     past_accented: Any
     auxiliary: frozenset[str]
     not_past: frozenset[str]
+
+    def years_in(self, text: str) -> set[int]:
+        """Those that a folded text names, in figures or spoken, wherever they stand."""
+        said = (key(found["year"]) for found in self.years.finditer(text))
+        return {
+            int(each) if each.isdigit() else self.year[each]
+            for each in said
+            if each.isdigit() or each in self.year
+        }
+
+    def months_in(self, text: str) -> set[int]:
+        return {self.month[found[0]] for found in self.gates["month"].finditer(text)}
 
     def number(self, said: str) -> int | None:
         found = key(said)
@@ -366,6 +379,7 @@ def _words(language: str) -> Words:
         year=year,
         unit=unit,
         forms=forms,
+        years=_compiled(rf"\b{slots['year']}\b"),
         gates={name: _compiled(words) for name, words in gates.items()},
         shifts=shifts,
         up_to=re2.compile(rf"[ \t]*,?[ \t]*(?:{'|'.join(map(pattern, context['up_to']))})[ \t]+"),
