@@ -58,6 +58,7 @@ class Clause:
     unreal: bool = False
     request: bool = False
     embedded: bool = False
+    temporal: bool = False
     dictates: bool = False
     moment: bool = False
     inherits: bool = False
@@ -204,6 +205,11 @@ class _Reader:
             for act in acts.acts
         }
         self._words = self._with_senses(words)
+        self._quoted = frozenset(
+            at
+            for at in range(2, len(self._words))
+            if self._is(at, "user") and self._is(at - 1, "copula") and not entry
+        )
         self._rivals = frozenset(end - 1 for _, end in self._found["rival"])
         self._no_words = self._negations()
         self._against = self._turned()
@@ -300,9 +306,18 @@ class _Reader:
 
     def _pieces(self) -> list[tuple[int, int]]:
         cuts = {0}
-        thinking = {end for _, end in self._found["thinking"]}
+        thinking = {
+            end
+            for _, end in self._found["thinking"]
+            if not self._is(end - 1, "joiners")
+        }
+        whole = {
+            at for start, end in self._found["denies"] for at in range(start + 1, end)
+        }
         thinking |= {start for start, _ in self._found["cut"]}
-        thinking |= {end for _, end in self._found["reported"]}
+        thinking |= {
+            end for _, end in self._found["reported"] if not self._is(end - 1, "prepositions")
+        }
         thinking |= self._rivals
         for at, word in enumerate(self._words):
             if word.kind == "mark" and (word.text in _BREAKS or word.text in _STOPS):
@@ -313,7 +328,8 @@ class _Reader:
                 cuts.add(at)
             elif at in thinking or self._is_cue(at) or self._opens_statement(at):
                 cuts.add(at)
-        edges = sorted(cut for cut in cuts if cut < len(self._words))
+        cuts |= self._quoted
+        edges = sorted(cut for cut in cuts - whole if cut < len(self._words))
         edges.append(len(self._words))
         pieces: list[tuple[int, int]] = []
         for first, last in zip(edges, edges[1:], strict=False):
@@ -330,6 +346,8 @@ class _Reader:
         if all(word.kind == "mark" for word in self._words[before[0] : before[1]]):
             return True
         if any(start <= first and last <= end + 1 for start, end in self._found["repair"]):
+            return True
+        if self._bare_no(first, last):
             return True
         if not self._is(first, "and") or first + 1 >= last:
             return False
@@ -350,13 +368,28 @@ class _Reader:
             self._acts.verb_second and self._is(at + 1, "user") and self._is(at, "verbs")
         )
 
+    def _bare_no(self, first: int, last: int) -> bool:
+        """ "… but coriander, certainly not": the no belongs to what stands before."""
+        return any(self._is(at, "no") for at in range(first, last)) and not any(
+            self._words[at].key or self._is(at, "user") or self._is(at, "third") or self._is(at, "verbs")
+            or self._is(at, "user_mine") or self._is(at, "particle") and self._is_particle_alone(at, first)
+            for at in range(first, last)
+        )
+
+    def _is_particle_alone(self, at: int, first: int) -> bool:
+        return at == first and self._words[at].text in self._acts.listed("particle")
+
     def _opens_statement(self, at: int) -> bool:
         """ "I" in the middle of words without punctuation: somebody goes on."""
-        if at < 2 or not self._words[at - 1].key:
+        if at < 2 or self._words[at - 1].kind == "mark":
             return False
         if any(
-            start < at <= end for act in ("hedge", "condition", "attitude") for start, end in self._found[act]
+            start < at <= end for act in ("hedge", "condition") for start, end in self._found[act]
         ):
+            return False
+        if self._is(at, "opens") and self._acts.verb_second:
+            return self._is(at + 1, "opens_before") and not self._is(at - 1, "joiners")
+        if not self._words[at - 1].key:
             return False
         if self._is(at, "opens"):
             return not self._acts.listed("opens_before") or self._is(at + 1, "opens_before")
@@ -392,11 +425,16 @@ class _Reader:
         kept = self._kept(first, last)
         source = self._source(first, last, before, after_stop)
         question = self._asks(first, last) or (
-            after_stop and self._within("question_first", first, last)
+            after_stop and self._within("question_first", first, first + 12)
         )
-        embedded = False
+        embedded = first in self._quoted
+        temporal = self._is(first, "temporal")
         conditional = self._touches("condition", first, last)
-        unreal = self._touches("unreal", first, last)
+        unreal = any(
+            start < last and end > first
+            and not any(begin < end and stop > start for begin, stop in self._found["polite"])
+            for start, end in self._found["unreal"]
+        )
         compared = opening in self._acts.listed("compared") or first in self._rivals
         dictated = bool(before and not after_stop and before.dictates)
         request = (
@@ -423,6 +461,7 @@ class _Reader:
                 if not no and not contrast:
                     no = before.said_no
                 ended = ended or before.ended
+                temporal = temporal or before.temporal
                 kept = kept | before.kept
         return Clause(
             first=first,
@@ -440,6 +479,7 @@ class _Reader:
             unreal=unreal,
             request=request,
             embedded=embedded,
+            temporal=temporal,
             dictates=dictated or (request and self._touches("text_for", first, last)),
             moment=self._touches("moment", first, last) or bool(inherits and before and before.moment),
             inherits=inherits,
@@ -467,7 +507,7 @@ class _Reader:
         )
         mark = self._words[first - 1].kind == "mark"
         if self._is(first, "that"):
-            bare_noun = not self._has_any_verb(*span) and not self._touches("attitude", *span)
+            bare_noun = self._is(first, "relative_too") and not self._has_any_verb(*span) and not self._touches("attitude", *span)
             if bare_noun and not before.said_no:
                 return before.embedded
             return not vouches or doubtful or before.embedded
@@ -509,7 +549,8 @@ class _Reader:
         no = sum(first <= at < last for at in self._no_words)
         if self._acts.lexicon.language == "es" and no > 1:
             no = 1  # no como nada: said twice, meant once
-        return no + sum(first <= at < last for at in self._against)
+        denied = sum(first <= start < last for start, _ in self._found["denies"])
+        return no + denied + sum(first <= at < last for at in self._against)
 
     def _ended(self, first: int, last: int) -> Ending:
         if self._touches("stopped", first, last):
@@ -568,7 +609,9 @@ class _Reader:
         while at < last:
             word = self._words[at]
             if self._is(at, "user_named"):
-                if not self._owns(at, last):
+                if self._entry and self._is_told_of(first, at) and not self._owns(at, last):
+                    named.insert(0, (first, frozenset({self._words[first].key}), frozenset(), frozenset({first}), True))
+                elif self._entry and not self._owns(at, last):
                     named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
             elif self._is(at, "user"):
                 named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
@@ -599,11 +642,13 @@ class _Reader:
                 if named_first[0] or not self._is_object(start, first):
                     named.append((min(places), keys, owners, places, False))
                 continue
+            elif self._is(at, "third") and self._entry and self._is_told_of(first, at):
+                named.insert(0, (first, frozenset({self._words[first].key}), frozenset(), frozenset({first}), True))
             elif self._is(at, "third"):
                 named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
             elif self._is(at, "jarvis"):
                 named.append((at, frozenset({JARVIS}), frozenset(), frozenset({at}), False))
-            elif self._own_verb(at, first) and not named:
+            elif self._own_verb(at, first) and not named and self._may_own(first):
                 named.append((at, frozenset({USER}), frozenset(), frozenset(), True))
             del word
             at += 1
@@ -680,6 +725,29 @@ class _Reader:
         return any(self._is(other, "of") for other in behind) and any(
             self._is(other, "kin") for other in range(max(0, at - 5), at)
         )
+
+    def _is_told_of(self, first: int, at: int) -> bool:
+        """ "Ben taught the user": the entry speaks of Ben."""
+        opening = self._words[first]
+        return (
+            bool(opening.key)
+            and opening.capital
+            and opening.kind == "word"
+            and at > first + 1
+            and not self._is(first, "kin")
+            and not any(
+                self._is(other, "of") or self._words[other].kind == "mark" or self._is(other, "verbs") and other == first
+                for other in range(first, at)
+            )
+            and not self._own_word(first)
+        )
+
+    def _own_word(self, at: int) -> bool:
+        return self._is(at, "own_verbs") or self._is(at, "verbs")
+
+    def _may_own(self, first: int) -> bool:
+        """Behind an "and" a verb is of the person named before, unless its form tells."""
+        return bool(self._acts.endings) or not self._is(first, "joiners")
 
     def _own_verb(self, at: int, first: int) -> bool:
         """A verb in the first person where no "I" is needed, at the beginning."""

@@ -86,6 +86,7 @@ class Lexicon:
                     self._group[self.stem(fold(member))] = (f"={group}", turned)
         self.glue = self.keys(table["glue"])
         self.glue_of_manner = self.keys(table["glue_of_manner"])
+        self.broad = self.keys(table["broad"])
         self.labels = self.forms(table["labels"])
         self.known = frozenset(self._irregular) | self.function | self.labels | set(self.numbers)
 

@@ -146,7 +146,7 @@ def says_something(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
     if proposal.operation == "remove":
         return None
     reading = read(canonical.plain(proposal.text or ""), entry=True)
-    if not any(word.key for word in reading.words):
+    if not any(word.key for word in reading.words) or reading.does("empty"):
         return Refusal("L1.1", "The text says nothing.")
     return None
 
@@ -238,11 +238,16 @@ class Case:
         unproved: dict[str, Refusal] = {}
         directive = _asks_for_manner(evidence)
         conditional = new is not None and new.does("condition")
+        temporal = new is not None and _names_time(new)
         for one in _said(evidence, old if proposal.operation == "update" else None):
             if not one.word.key:
                 continue
             weakness = None if one.source == "old" else _weakness(
-                one.clause, one.reading, directive=directive, conditional=conditional
+                one.clause,
+                one.reading,
+                directive=directive,
+                conditional=conditional,
+                temporal=temporal,
             )
             if one.source != "old" and one.at in one.reading.retracted:
                 weakness = Refusal("L5.2", "The user put it right at once.")
@@ -265,6 +270,13 @@ class Case:
     @property
     def acts(self) -> Acts:
         return acts_of(self.evidence.reading.language)
+
+    @property
+    def judged_text(self) -> Reading:
+        """The new text, or the old one where it is to go."""
+        reading = self.new or self.old
+        assert reading is not None, "a change has a text or an entry"
+        return reading
 
 
 def _user_where_nobody(new: Reading) -> Reading:
@@ -355,7 +367,7 @@ def clean_words(case: Case) -> Refusal | None:
 
 
 def _weakness(
-    clause: Clause, reading: Reading, *, directive: bool, conditional: bool
+    clause: Clause, reading: Reading, *, directive: bool, conditional: bool, temporal: bool
 ) -> Refusal | None:
     """Why this clause proves nothing: asked, supposed, requested, or of the moment.
 
@@ -365,6 +377,8 @@ def _weakness(
         return Refusal("L5.1", "The user asks; a question proves nothing.")
     if clause.embedded and not clause.source:
         return Refusal("L5.1", "It is thought, doubted or claimed, and not stated.")
+    if clause.temporal and not temporal:
+        return Refusal("L5.1", "It holds at times only, and the entry does not say when.")
     if clause.unreal:
         return Refusal("L5.1", "The user wishes or supposes it; that proves nothing.")
     if clause.conditional and not conditional:
@@ -374,6 +388,10 @@ def _weakness(
     if clause.moment:
         return Refusal("L2.2", "It holds for the moment only.")
     return None
+
+
+def _names_time(reading: Reading) -> bool:
+    return any(clause.temporal for clause in reading.clauses)
 
 
 def _asked(reading: Reading) -> bool:
@@ -390,7 +408,11 @@ def states_it(case: Case) -> Refusal | None:
     first: Refusal | None = None
     for clause in case.evidence.touched:
         weakness = _weakness(
-            clause, case.evidence.reading, directive=case.directive, conditional=conditional
+            clause,
+            case.evidence.reading,
+            directive=case.directive,
+            conditional=conditional,
+            temporal=case.new is not None and _names_time(case.new),
         )
         if weakness is None or (takes_back and weakness.rule == "L2.2"):
             return None
@@ -631,7 +653,7 @@ def _disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Re
     """Why what was said does not say this: another person, another negation, an ending lost."""
     people = case.acts.kin_keys
     is_person = (word.key in people or word.key in one.clause.subject) and (
-        at in clause.subject_words or one.at in one.clause.subject_words or USER in one.clause.subject
+        at in clause.subject_words or USER in one.clause.subject or _owned(case, clause, one)
     )
     if one.source == "before" and not is_person and not _same_speech(one):
         return Refusal("L5.2", f"“{word.text}” was said in another sentence.")
@@ -653,6 +675,17 @@ def _disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Re
         if one.clause.compared != clause.compared:
             return Refusal("L5.2", "The entry turns a comparison around.")
     return None
+
+
+def _owned(case: Case, clause: Clause, one: Said) -> bool:
+    """ "Has a dog", of "my dog": who belongs to the user may stand behind a "has"."""
+    reading = case.judged_text
+    lists = case.acts
+    mine = any(one.reading.words[at].text in lists.listed("user_mine") for at in one.clause.subject_words)
+    having = any(
+        reading.words[at].text in lists.listed("owning") for at in range(clause.first, clause.last)
+    )
+    return mine and having and one.at in one.clause.subject_words and not one.clause.owners
 
 
 def _same_speech(one: Said) -> bool:
@@ -685,6 +718,8 @@ def _other_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
         keys = _keys(case, clause)
         if not (said & (new - {USER, THIRD})):
             return wrong if said - {THIRD} else (None if not said and new <= keys else wrong)
+        if _mixes(new - {USER, THIRD}, said, one.reading):
+            return wrong
         if not one.clause.owners <= (new | clause.owners | keys):
             return wrong
         return None
@@ -698,26 +733,30 @@ def _other_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
     return None if opening in said else wrong
 
 
+def _mixes(new: frozenset[str], said: frozenset[str], reading: Reading) -> bool:
+    """ "Brother Ben", where the brother is Tom and Ben is a friend."""
+    return any(
+        keys & (new - said) and not keys & said and not keys <= new for keys, _ in reading.people
+    ) or any(keys & (new - said) and not keys & said and len(keys) > 1 for keys, _ in reading.people)
+
+
 def _keys(case: Case, clause: Clause) -> frozenset[str]:
-    assert case.new is not None
-    return frozenset(word.key for word in case.new.words[clause.first : clause.last] if word.key)
+    return frozenset(word.key for word in case.judged_text.words[clause.first : clause.last] if word.key)
 
 
 def _opening(case: Case, clause: Clause) -> str:
-    assert case.new is not None
-    return next((word.key for word in case.new.words[clause.first : clause.last] if word.key), "")
+    return next((word.key for word in case.judged_text.words[clause.first : clause.last] if word.key), "")
 
 
 def _keeps_opening(case: Case, clause: Clause, one: Said) -> bool:
     """Where nobody is named, what the clause begins with is what it is about: it stays."""
     if case.directive:
         return True
-    assert case.new is not None
     words = one.reading.words[one.clause.first : one.clause.last]
     opening = next((word for word in words if word.key and word.kind == "word"), None)
     if opening is None:
         return True
-    return any(word.key == opening.key for word in case.new.words)
+    return any(word.key == opening.key for word in case.judged_text.words)
 
 
 def _fragment(case: Case, clause: Clause) -> bool:
@@ -749,9 +788,23 @@ def keeps_its_meaning(case: Case) -> Refusal | None:
             return Refusal("L5.2", "It is wanted, not done, and the entry does not say so.")
         if "hedge" in clause.kept and not new_kept & {"hedge", "hedge_light"}:
             return Refusal("L5.2", "The user is not sure, and the entry is.")
-        if "restriction" in clause.kept and "restriction" not in new_kept:
+        if ("restriction" in clause.kept or _restricted(case, clause)) and (
+            "restriction" not in new_kept
+        ):
             return Refusal("L5.2", "It holds with a restriction that the entry leaves out.")
     return None
+
+
+def _restricted(case: Case, clause: Clause) -> bool:
+    """ "… except mushrooms", "no coffee without milk": what follows narrows it down."""
+    reading = case.evidence.reading
+    following = next((each for each in reading.clauses if each.first == clause.last), None)
+    if following is None:
+        return False
+    text = reading.words[following.first].text
+    return text in case.acts.listed("excepting") or (
+        clause.said_no > 0 and text in case.acts.listed("lacking")
+    )
 
 
 def _used(case: Case) -> tuple[Clause, ...]:
@@ -777,7 +830,9 @@ def about_the_old(case: Case) -> Refusal | None:
         if word.key
     }
     old = {word.key for word in case.old.words if word.key}
-    if not spoken & old:
+    broad = case.acts.lexicon.broad
+    narrow = old - broad if case.proposal.operation == "remove" and old - broad else old
+    if not spoken & narrow:
         return Refusal("L5.2", "The quote is not about the entry: they share no word.")
     return None
 
