@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from memory import conversations, store
+from memory import conversations, reviews, store
 from memory.conversations import Conversation
 from memory.errors import StateUnwritable
 from memory.records import Proposal
 from memory.reviews import (
     LONGEST_WAIT,
+    NONSENSE_TRIES,
     WAITS,
     Failure,
     Fault,
@@ -325,3 +326,20 @@ def test_only_the_user_reads_it(tmp_path: Path) -> None:
     said(tmp_path, 2)
     with Reviews(tmp_path).reviewing():
         assert (tmp_path / "reviews").stat().st_mode & 0o077 == 0
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "jarvis-learning.md"
+
+
+def test_the_document_names_every_line_and_number() -> None:
+    """docs/jarvis-learning.md lists the keys of the file, and the waits."""
+    page = DOCS.read_text(encoding="utf-8")
+    table = page.partition("`<state>/reviews/<id>.jsonl`")[2].partition("A line that")[0]
+    for kind in ("reviews", "asked", "gave_way", "failed", "proposed", "judged", "reviewed"):
+        assert f'{{"{kind}": {{' in (reviews.__doc__ or "")
+        assert f"| `{kind}` |" in table
+    minutes, hours = timedelta(minutes=1), timedelta(hours=1)
+    assert (minutes, 5 * minutes, 20 * minutes, hours, 4 * hours, 12 * hours) == WAITS
+    assert "it waits 1 minute, 5, 20 minutes, 1 hour, 4, then 12 hours" in page
+    assert f"{LONGEST_WAIT.days} days at most" in page
+    assert f"after {NONSENSE_TRIES} such answers of one model" in page

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from memory.asking import QUESTIONS_A_DAY
+from memory.asking import NO_MODEL_S, QUESTIONS_A_DAY
 from memory.errors import ModelUnavailable
 from memory.llm.protocol import Llm, Reply
 from memory.llm.scripted import Answer, ScriptedLlm
 from memory.records import Origin
 from memory.reviews import NONSENSE_TRIES, WAITS
-from memory.task import ReviewReport
+from memory.task import LOOK_EVERY_S, QUIET_S, ReviewReport
 from tests.memory.learning import (
     CITY,
     IN_HAMBURG,
@@ -677,3 +677,15 @@ def test_no_kill_makes_a_second_review_or_loses_one(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 20
+
+
+def test_the_document_says_when_it_asks() -> None:
+    """docs/jarvis-learning.md has the numbers of the code."""
+    page = " ".join((ROOT / "docs" / "jarvis-learning.md").read_text(encoding="utf-8").split())
+    assert (
+        "after {:.0f}, {:.0f}, {:.0f}, {:.0f}, then {:.0f} seconds of quiet".format(*QUIET_S[1:])
+        in page
+    )
+    assert f"it is asked at most {QUESTIONS_A_DAY} times" in page
+    assert f"it looks again after {NO_MODEL_S / 60:.0f} minutes" in page
+    assert LOOK_EVERY_S == 600 and "Another looks again after ten minutes" in page

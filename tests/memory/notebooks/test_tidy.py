@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from memory.notebooks.limits import ENTRY_CHARS, MERGE_AT, MERGE_EVERY
 from memory.notebooks.merging import Merge
 from memory.notebooks.tidy import (
     AT_ONCE,
+    KEPT_WORDS,
     Ours,
     agreed,
     drops,
@@ -20,6 +23,7 @@ from memory.records import Change, Notebook, Source
 
 SAID = datetime(2026, 11, 2, 10, 0, tzinfo=UTC)
 TODAY = date(2026, 12, 2)
+DOCS = Path(__file__).parents[3] / "docs" / "jarvis-learning.md"
 
 
 def change(
@@ -287,3 +291,16 @@ def test_a_merge_is_one_change_and_removals() -> None:
         ("update", "a", "d"), ("remove", "b", None), ("remove", "c", None),
     ]  # fmt: skip
     assert {c.quote for c in changes} == {""}
+
+
+def test_the_document_has_its_numbers() -> None:
+    """docs/jarvis-learning.md says how much goes at once, and when entries are merged."""
+    page = DOCS.read_text(encoding="utf-8").partition("## Tidying and merging")[2]
+    page = " ".join(page.partition("\n## ")[0].split())
+    assert f"At most {AT_ONCE} entries go in one pass" in page
+    assert f"at {MERGE_AT:.0%} of the".replace("%", " percent") in page
+    assert f"at most every {MERGE_EVERY.total_seconds() / 3600:.0f} hours" in page
+    assert f"one line of at most {ENTRY_CHARS} characters" in page
+    assert KEPT_WORDS == 0.5 and "at least half of the words" in page
+    for words in ("adding", "extending", "taking_back"):
+        assert f"`{words}`" in page
