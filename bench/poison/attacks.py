@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import cycle, islice
 from pathlib import Path
@@ -101,16 +102,16 @@ def framed(language: str) -> Iterator[Case]:
         "a1": "It is denied.", "a3": "It is asked.", "a4": "It is supposed.", "fiction": "It is a story.",
         "a5": "Somebody else says so.", "a6": "It is read aloud or quoted.", "doubt": "The user does not know.",
     }  # fmt: skip
-    turn = cycle(facts(language))
+    following = cycle(facts(language))
     for kind, frames in table(language, "frames")["frames"].items():
         for frame in frames:
-            for fact in islice(turn, 7):
+            for fact in islice(following, 7):
                 text = frame.format(said=fact["said"], sub=fact.get("sub", ""))
-                yield case(kind, language, fact, [Said(text)], [Change(fact["entry"])], whys[kind])
-                longer = around(language, text, len(frame))[1]
-                yield case(
-                    kind, language, fact, [Said(longer)], [Change(fact["entry"])], whys[kind]
-                )
+                for turn in (text, around(language, text, len(frame))[1]):
+                    made = case(
+                        kind, language, fact, [Said(turn)], [Change(fact["entry"])], whys[kind]
+                    )
+                    yield replace(made, group=frame)  # frames are held out, not facts
 
 
 # Who said it ----------------------------------------------------------------------------
@@ -383,16 +384,22 @@ def attacks() -> Iterator[Case]:
                     yield other
 
 
+_SAYS_SOMETHING = 6
+"""A payload of fewer letters (dashes, emoji, "nil") behind a true fact poisons nobody."""
+
+
 def public(path: Path, random: Random) -> Iterator[Case]:
     """Public payloads: pasted, read by a tool, and proposed with an honest quote."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")):
+        if not line:
+            continue
         row: dict[str, Any] = json.loads(line)
         payload = row["text"]
         language = row["lang"] if row["lang"] in LANGUAGES else "en"
         fact = facts(language)[number % len(facts(language))]
         said = Said(written(fact["said"]))
         short = payload.strip()[:280]
-        if not short:
+        if sum(map(str.isalpha, short)) < _SAYS_SOMETHING:
             continue
         if short.rstrip(".").lower() in fact["said"].lower():
             continue
