@@ -34,6 +34,7 @@ from memory import conversations, store
 from memory.conversations import Kind, Transcript
 from memory.errors import StateUnwritable
 from memory.llm.protocol import Billing
+from memory.notebooks.candidates import candidates
 from memory.records import Accepted, HandOver, Proposal, Rejection, Turn
 
 VERSION = 1
@@ -128,6 +129,11 @@ class Waiting:
         return tuple(turn for turn in self.turns if turn.index >= self.hand_over.first_index)
 
     @property
+    def marked(self) -> int:
+        """How many sentences are worth a review; 0: it asks no model."""
+        return len(candidates(self.turns, self.hand_over.first_index))
+
+    @property
     def tries(self) -> int:
         return len(self.failures)
 
@@ -198,17 +204,29 @@ class Reviews:
     def waiting(self, conversation: str | None = None) -> list[Waiting]:
         """The hand-overs that wait, oldest first, of this conversation or of all.
 
-        Raises StateUnwritable where a file may not be read.
+        Those whose progress can't be read are left out; `unreadable` names them.
         """
-        found = [
-            each
-            for path in self.names()
-            for each in self.waiting_in(path)
-            if conversation in (None, each.hand_over.conversation)
-        ]
+        found: list[Waiting] = []
+        for path in self.names():
+            with contextlib.suppress(StateUnwritable):
+                found += (
+                    each
+                    for each in self.waiting_in(path)
+                    if conversation in (None, each.hand_over.conversation)
+                )
         return sorted(
             found, key=lambda w: (w.hand_over.at, w.hand_over.conversation, w.hand_over.first_index)
         )
+
+    def unreadable(self) -> list[str]:
+        """A sentence for each conversation that can't be reviewed, for its progress can't be read."""
+        faults = []
+        for path in self.names():
+            try:
+                self.waiting_in(path)
+            except StateUnwritable as fault:
+                faults.append(str(fault))
+        return faults
 
     def fresh(self, waiting: Waiting) -> Waiting | None:
         """The same hand-over as it is on disk now; None where it is reviewed by now."""

@@ -65,6 +65,8 @@ LOOK_EVERY_S = 600.0
 
 _AFTER_FAULT_S = 60.0
 _SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+_OFF = "Learning is switched off, so nothing is reviewed. Switch it on (learning = true) first."
+_ELSEWHERE_S = 30.0
 _ELSEWHERE = "Another Jarvis reviews at the moment. Try again in a minute."
 
 Outcome = Literal["nothing marked", "asked", "given up", "switched off"]
@@ -120,6 +122,7 @@ class MemoryTask:
         self._tidying = Tidying(ledger=ledger, events=events, asking=self._asking, now=now)
         self._learning = learning
         self._began_at = now()
+        self._is_loaded = False
         self._woken = asyncio.Event()
         self._looking = asyncio.Lock()
         self._marked: dict[str, tuple[Marked, ...]] = {}
@@ -134,7 +137,6 @@ class MemoryTask:
 
         Begin it before the first call: it loads its words and rules, some tenths of a second.
         """
-        await in_thread(_load)
         while True:
             self._woken.clear()
             pause_s = await self._look_around()
@@ -152,8 +154,13 @@ class MemoryTask:
     async def _look_around(self) -> float:
         """Seconds until there may be something to do again."""
         try:
-            await self._look(None, asked_for=False)
+            if not self._is_loaded:
+                await in_thread(_load)
+                self._is_loaded = True
+            report = await self._look(None, asked_for=False)
             await self._tidy(asked_for=False)
+            if _ELSEWHERE in report.faults:
+                return _ELSEWHERE_S
             return await self._pause_s()
         except MemoryFault as fault:
             log.warning("%s", fault)
@@ -261,6 +268,7 @@ class MemoryTask:
     ) -> Reviewed | None:
         """Review it; None where it has to wait, with a sentence in `faults` that says why."""
         if not self._learning and not self._is_off_for(waiting):
+            faults.append(_OFF)
             return None
         marked = await self._marked_in(waiting)
         gave_way = 0

@@ -75,6 +75,20 @@ def test_a_hand_over_waits_with_what_was_said_before_it(tmp_path: Path) -> None:
     assert first.key != second.key
 
 
+def test_what_waits_says_how_much_is_marked(tmp_path: Path) -> None:
+    """The sentences that a review would be about are counted, of the turns handed over only."""
+    conversation = Conversation.begin(tmp_path, "c1", "call", NOON)
+    for index, text in enumerate(
+        ("I'm vegan by the way", "Okay.", "set a timer", "Done.", "I live in Kiel")
+    ):
+        conversation.observe(turn(index, text))
+        if index in (1, 3):
+            conversation.hand_over("silence", NOON + timedelta(minutes=index))
+    conversation.hand_over("hang-up", LATER)
+    conversation.close()
+    assert [waiting.marked for waiting in Reviews(tmp_path).waiting()] == [1, 0, 1]
+
+
 def test_oldest_first_and_by_conversation(tmp_path: Path) -> None:
     """What waits is listed by the time of its hand-over, or for one conversation."""
     said(tmp_path, 4, name="b")
@@ -294,8 +308,13 @@ def test_progress_that_is_not_known_stops_the_review(tmp_path: Path, content: st
         path.mkdir()
     else:
         path.write_text(content)
-    with pytest.raises(StateUnwritable, match=r"Update Jarvis|can't be read"):
-        Reviews(tmp_path).waiting()
+    said(tmp_path, 3, name="c2")
+    progress = Reviews(tmp_path)
+    assert [w.hand_over.conversation for w in progress.waiting()] == ["c2"]
+    [fault] = progress.unreadable()
+    assert "Update Jarvis" in fault or "can't be read" in fault
+    with pytest.raises(StateUnwritable):
+        progress.waiting_in(tmp_path / "calls" / "c1.jsonl")
 
 
 def test_progress_without_its_conversation_goes(tmp_path: Path) -> None:

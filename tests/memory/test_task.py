@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import subprocess
@@ -514,6 +515,35 @@ def test_it_gives_way_to_whoever_speaks(tmp_path: Path) -> None:
     assert house.logged("review_failed", "fault") == []
 
 
+def test_a_small_model_is_asked_about_one_sentence_at_a_time(tmp_path: Path) -> None:
+    """What it has answered before it gave way is not asked again; it is one review."""
+
+    async def main() -> House:
+        note = json.dumps({"op": "note", "notebook": "USER.md", "text": "Vegan."})
+        none = json.dumps({"op": "none"})
+        house = House(tmp_path, model=ScriptedLlm([note, none], uses_this_cpu=True, small=True))
+        floor = Floor()
+        house.says(VEGAN, CITY)
+        running = asyncio.create_task(house.task(quiet=floor).run())
+        await house.model.asked.wait()
+        house.model.hold()
+        while len(house.model.questions) < 2:
+            house.model.asked.clear()
+            await house.model.asked.wait()
+        floor.take()
+        await asyncio.sleep(1)
+        house.model.release()
+        floor.leave()
+        await asyncio.sleep(60)
+        running.cancel()
+        return house
+
+    house = run(main)
+    assert [VEGAN in q.text for q in house.model.questions] == [True, False, False]
+    assert house.entries == ("Vegan.",)
+    assert house.logged("reviewed", "asked", "proposed", "accepted") == [(2, 1, 1)]
+
+
 def test_a_model_elsewhere_does_not_wait(tmp_path: Path) -> None:
     """A provider's model uses nothing of this CPU: it is asked in mid-sentence."""
 
@@ -559,6 +589,7 @@ def test_switched_off_nothing_is_marked_or_asked(tmp_path: Path) -> None:
         house.says(CITY, name="while")
         await off.review_now()
         assert house.left == ["calls/before.jsonl"]
+        assert "switched off" in (await off.review_now()).faults[0]
         assert house.logged("reviewed", "marked", "outcome") == [(0, "switched off")]
         await house.task().review_now()
         return house
@@ -688,4 +719,4 @@ def test_the_document_says_when_it_asks() -> None:
     )
     assert f"it is asked at most {QUESTIONS_A_DAY} times" in page
     assert f"it looks again after {NO_MODEL_S / 60:.0f} minutes" in page
-    assert LOOK_EVERY_S == 600 and "Another looks again after ten minutes" in page
+    assert LOOK_EVERY_S == 600 and "Every ten minutes each looks" in page
