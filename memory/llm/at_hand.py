@@ -75,13 +75,13 @@ async def find(wishes: Wishes, around: Surroundings) -> Found:
     paths = {
         name: path
         for name, program in PROGRAMS.items()
-        if wishes.background != OFF and (path := found(program, search_path)) is not None
+        if wishes.wished != OFF and (path := found(program, search_path)) is not None
     }
     talks_to = around.engine.company if around.engine else ""
-    asks = wishes.background in PROGRAMS or bool(keys) or bool(talks_to)
+    asks = wishes.wished in PROGRAMS or bool(keys) or bool(talks_to)
     logins, ollama = await asyncio.gather(
         _logins(paths if asks else {}, around),
-        _ollama(around.ollama_url) if wishes.background in (AUTO, OLLAMA) else _nothing(),
+        _ollama(around.ollama_url) if wishes.wished in (AUTO, OLLAMA) else _nothing(),
     )
     return Found(
         programs=frozenset(paths),

@@ -62,6 +62,10 @@ class Wishes:
     background_url: str = ""
     background_model: str = ""
 
+    @property
+    def wished(self) -> str:
+        return self.background.strip().lower() or AUTO
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
@@ -126,7 +130,7 @@ class NoModel:
 
 
 def choose(wishes: Wishes, found: Found, providers: Mapping[str, Provider]) -> Choice | NoModel:
-    wished = wishes.background.strip().lower() or AUTO
+    wished = wishes.wished
     if wished == OFF:
         return NoModel(off=True, why="The background model is switched off (background = off).")
     if wished == AUTO:

@@ -30,7 +30,8 @@ _log = logging.getLogger(__name__)
 
 OUTPUT_BYTES = 1 << 20
 STATUS_TIMEOUT_S = 15.0
-_PIECE_BYTES = 65_536
+_LAST_OUTPUT_S = 2.0
+"""How long the pipes may stay open behind a program that ended; then what came is the output."""
 
 PASSED_ON = frozenset(
     {
@@ -371,28 +372,77 @@ async def run(
     It leads a group of its own, and no process of that group outlives this call: after the
     end, a timeout, or a cancellation. More than `OUTPUT_BYTES` of output end it too.
     """
-    process = await _started(command, folder, environment)
-    assert process.stdin and process.stdout and process.stderr
+    transport, child = await _started(command, folder, environment)
     try:
-        async with asyncio.timeout(timeout_s), asyncio.TaskGroup() as group:
-            group.create_task(_give(process.stdin, text))
-            out = group.create_task(_read(process.stdout, process.pid))
-            err = group.create_task(_read(process.stderr, process.pid))
-            code = await process.wait()
-            # What it left running holds the pipes open.
-            _kill_group(process.pid)
+        async with asyncio.timeout(timeout_s):
+            child.read(text)
+            await asyncio.shield(child.exited)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LAST_OUTPUT_S):
+                    await asyncio.shield(child.silent)
     finally:
-        _kill_group(process.pid)
-        await asyncio.shield(process.wait())
-    return Ran(code=code, out=out.result(), err=err.result())
+        if not child.silent.done():
+            _kill_group(transport.get_pid())
+        await asyncio.shield(child.exited)
+        transport.close()
+    return Ran(code=transport.get_returncode() or 0, out=child.said(1), err=child.said(2))
+
+
+class _Child(asyncio.SubprocessProtocol):
+    """What it says, and when it ends. `silent` is done when nobody holds its pipes any more.
+
+    asyncio's own Process.wait() waits for the pipes as well, up to Python 3.11: a program
+    that leaves something running would never end.
+    """
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.exited: asyncio.Future[None] = loop.create_future()
+        self.silent: asyncio.Future[None] = loop.create_future()
+        self._said = {1: bytearray(), 2: bytearray()}
+        self._transport: asyncio.SubprocessTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
+        assert isinstance(data, bytes)
+        if len(self._said[fd]) <= OUTPUT_BYTES:
+            self._said[fd] += data
+        else:
+            self._kill()
+
+    def process_exited(self) -> None:
+        self._kill()  # what it left running
+        self.exited.set_result(None)
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self.silent.set_result(None)
+
+    def read(self, text: str) -> None:
+        """Give it what it reads; it may end without reading it."""
+        assert self._transport is not None
+        pipe = self._transport.get_pipe_transport(0)
+        assert isinstance(pipe, asyncio.WriteTransport)
+        pipe.write(text.encode(errors="replace"))
+        pipe.close()
+
+    def said(self, fd: int) -> str:
+        return self._said[fd].decode(errors="replace")
+
+    def _kill(self) -> None:
+        assert self._transport is not None
+        _kill_group(self._transport.get_pid())
 
 
 async def _started(
     command: tuple[str, ...], folder: Path, environment: Mapping[str, str]
-) -> asyncio.subprocess.Process:
+) -> tuple[asyncio.SubprocessTransport, _Child]:
     """A cancellation that comes while it starts waits until there is something to kill."""
-    starting = asyncio.create_task(
-        asyncio.create_subprocess_exec(
+    starting = asyncio.ensure_future(
+        asyncio.get_running_loop().subprocess_exec(
+            _Child,
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -406,27 +456,11 @@ async def _started(
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         with contextlib.suppress(OSError):
-            process = await starting
-            _kill_group(process.pid)
-            await process.wait()
+            transport, child = await starting
+            _kill_group(transport.get_pid())
+            await child.exited
+            transport.close()
         raise
-
-
-async def _give(pipe: asyncio.StreamWriter, text: str) -> None:
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it ended without reading
-        pipe.write(text.encode(errors="replace"))
-        await pipe.drain()
-    pipe.close()
-
-
-async def _read(pipe: asyncio.StreamReader, pid: int) -> str:
-    content = bytearray()
-    while piece := await pipe.read(_PIECE_BYTES):
-        if len(content) <= OUTPUT_BYTES:
-            content += piece
-        else:
-            _kill_group(pid)
-    return content.decode(errors="replace")
 
 
 def _kill_group(pid: int) -> None:

@@ -237,6 +237,8 @@ def _words(text: str) -> set[str]:
 # The question to a small model ----------------------------------------------------------
 
 SMALL_TOKENS_OUT = 120
+SMALL_TIMEOUT_S = 120.0
+"""On two busy cores the first question takes a minute: it is there that the instructions are read."""
 _NOTE = {
     "type": "object",
     "properties": {
@@ -273,6 +275,7 @@ def small_questions(
                 text=fill(rest, {"sentence": as_line(each.quote)}),
                 schema=SMALL_SCHEMA,
                 max_tokens=SMALL_TOKENS_OUT,
+                timeout_s=SMALL_TIMEOUT_S,
             ),
         )
         for each in last_said(sentences)

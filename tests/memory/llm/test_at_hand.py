@@ -99,6 +99,7 @@ async def test_what_is_there(house: House, server: LlmServer) -> None:
         (Wishes(), {"openai": "sk"}, None, {"claude", "codex"}),
         (Wishes(), {}, Engine(company="OpenAI"), {"claude", "codex"}),
         (Wishes(background="claude"), {}, None, {"claude", "codex"}),
+        (Wishes(background=" Claude"), {}, None, {"claude", "codex"}),
         (Wishes(background="ollama"), {}, None, set()),
         (Wishes(background="off"), {"openai": "sk"}, None, set()),
     ],

@@ -118,9 +118,9 @@ HOSTILE = ["[", "{", '{"a":', '["', "[1,", "{}", '{"a":1}', "[[],", '"', "\\", "
 def test_reading_takes_linear_time(piece: str) -> None:
     """The longest answer that is read takes a moment, whatever it repeats."""
     text = (piece * ANSWER_CHARS)[:ANSWER_CHARS]
-    began = time.perf_counter()
+    began = time.process_time()
     json_in(text)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
 
 
 @given(st.text(alphabet='[]{}",:\\ \nabnul0123.-e', max_size=300) | st.text(max_size=100))

@@ -475,9 +475,9 @@ def test_reading_never_raises(answer: Any) -> None:
 def test_reading_is_quick() -> None:
     """A long answer with many brackets takes a moment."""
     answer = json.dumps({"changes": [CHANGE] * 3}) + "[{" * 15_000
-    began = time.perf_counter()
+    began = time.process_time()
     proposals(answer)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
 
 
 # Small models -------------------------------------------------------------------------

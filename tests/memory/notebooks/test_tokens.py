@@ -30,9 +30,9 @@ def test_tokens_are_counted(text: str, count: int) -> None:
 def test_a_megabyte_takes_a_moment(text: str) -> None:
     """Counting is linear, whatever the text is made of."""
     tokens("")
-    began = time.perf_counter()
+    began = time.process_time()
     tokens(text)
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0
 
 
 SENTENCE = "eins zwei drei vier fünf sechs sieben acht neun zehn"
