@@ -147,7 +147,7 @@ class MemoryTask:
     async def review_now(self, conversation: str | None = None) -> ReviewReport:
         """Review what waits, of this conversation or of all, without the waits after failures.
 
-        Raises StateUnwritable.
+        What the world refuses (a full disk, a notebook that is no text) is among the faults.
         """
         return await self._look(conversation, asked_for=True)
 

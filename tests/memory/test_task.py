@@ -435,6 +435,23 @@ def test_a_notebook_that_cannot_be_written_costs_no_second_question(tmp_path: Pa
     assert len(house.logged("reviewed", "outcome")) == 1
 
 
+def test_a_disk_that_takes_nothing_is_met_before_the_question(tmp_path: Path) -> None:
+    """Nobody is asked when the answer could not be kept; what to do is told."""
+
+    async def main() -> House:
+        house = House(tmp_path, changes(IS_VEGAN))
+        house.says(VEGAN)
+        (house.state / "reviews").write_text("")
+        assert "--state" in (await house.task().review_now()).faults[0]
+        await for_a_while(house.task(), minutes=5)
+        assert house.model.questions == []
+        (house.state / "reviews").unlink()
+        await for_a_while(house.task(), minutes=5)
+        return house
+
+    assert run(main).entries == ("I'm vegan.",)
+
+
 def test_our_own_mistake_ends_no_call(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A bug in one review is logged, and the task goes on; the question counts as a try."""
 
