@@ -27,6 +27,9 @@ from memory.llm.choose import Choice, LocalModel, NoModel
 from memory.llm.choose import Engine as TalksTo
 from memory.llm.choose import Wishes as BackgroundWishes
 from memory.llm.protocol import Billing, Llm, Question, Reply
+from memory.llm.recorded import RecordedReviewer
+from memory.notebooks.filter_line import filtered
+from memory.notebooks.judge import judged
 from memory.notebooks.ledger import Ledger
 from memory.notebooks.news import news
 from memory.notebooks.page import Page, read_page
@@ -60,6 +63,7 @@ __all__ = [
     "Pending",
     "Question",
     "Quiet",
+    "RecordedReviewer",
     "Refused",
     "Reply",
     "ReviewReport",
@@ -71,7 +75,16 @@ __all__ = [
     "TokenSummary",
     "WaitingReview",
     "asks_to_remember",
+    "filtered",
+    "judged",
+    "warm",
 ]
+
+
+def warm() -> None:
+    """Read the rules of all languages, half a second's work, before a turn has to wait for it."""
+    asks_to_remember("Remember that I like tea.")
+    filtered('{"text": "I like tea."}')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

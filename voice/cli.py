@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from memory.errors import MemoryFault
+from voice import cli_memory
+from voice.cli_shared import (
+    CARE,
+    FAILED,
+    LOOK,
+    TALK,
+    WRONG_USE,
+    JsonOption,
+    StateOption,
+    VaultOption,
+    app,
+    load_for,
+    print_json,
+    told,
+)
 from voice.config import Config, load
-from voice.errors import SettingInvalid, VoiceFault
+from voice.errors import VoiceFault
 
 # Modules that load models or pipecat are imported by the command that needs them, so that
 # `jarvis --help` answers at once.
 
-app = typer.Typer(
-    name="jarvis",
-    help="A voice assistant that you talk to, and that remembers you in files you own.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-
-TALK, LOOK, CARE = "Talk", "Look", "Care"
-
-VaultOption = Annotated[
-    Path | None,
-    typer.Option("--vault", help="Your folder of Markdown files.", show_default="~/Jarvis"),
-]
-StateOption = Annotated[
-    Path | None,
-    typer.Option("--state", help="Where the event log, calls and indexes are."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON value, nothing else.")]
 EngineOption = Annotated[str | None, typer.Option("--engine", help="auto, local or openai.")]
 ModelOption = Annotated[
     str | None, typer.Option("--model", help="The built-in model: auto, small or better.")
@@ -47,26 +39,6 @@ ModelOption = Annotated[
 LanguageOption = Annotated[
     str | None, typer.Option("--language", help="The language to begin in: en, de or es.")
 ]
-
-WRONG_USE, FAILED = 2, 1
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """What the world did to us is one sentence on standard error, not a traceback."""
-    try:
-        yield
-    except SettingInvalid as fault:
-        typer.echo(str(fault), err=True)
-        raise typer.Exit(WRONG_USE) from None
-    except (VoiceFault, MemoryFault) as fault:
-        typer.echo(str(fault), err=True)
-        raise typer.Exit(FAILED) from None
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
 
 
 @app.callback()
@@ -102,7 +74,7 @@ def serve(
     """
     from voice.serve import run
 
-    with _told():
+    with told():
         config = load(
             {
                 "vault": vault,
@@ -132,7 +104,7 @@ def chat(
     """
     from voice.keyboard import run
 
-    with _told():
+    with told():
         config = load(
             {
                 "vault": vault,
@@ -157,7 +129,7 @@ def hear(
     """
     from voice.listening import hear_files
 
-    with _told():
+    with told():
         config = load({"language": language})
         failed = False
         heard = []
@@ -170,7 +142,7 @@ def hear(
             if not as_json:
                 _print_heard(path, outcome, named=len(files) > 1)
         if as_json:
-            _print_json(heard)
+            print_json(heard)
         if failed:
             raise typer.Exit(FAILED)
 
@@ -190,9 +162,9 @@ def prefix(vault: VaultOption = None, state: StateOption = None) -> None:
 
     Example: `jarvis prefix | wc -c`
     """
-    from voice.house import open_memory
+    from voice.own_memory import open_memory
 
-    with _told():
+    with told():
         found = open_memory(load({"vault": vault, "state": state})).prefix()
         for warning in found.warnings:
             typer.echo(warning, err=True)
@@ -202,8 +174,14 @@ def prefix(vault: VaultOption = None, state: StateOption = None) -> None:
 
 @app.command(rich_help_panel=LOOK)
 def replay(
-    call: Annotated[Path, typer.Argument(help="A recorded call: a folder or a file.")],
+    call: Annotated[
+        Path | None, typer.Argument(help="A recorded call: a folder or a file.")
+    ] = None,
     vault: VaultOption = None,
+    month: Annotated[
+        Path | None,
+        typer.Option("--month", help="A folder of transcripts: what a month would cost."),
+    ] = None,
     real_time: Annotated[
         bool, typer.Option("--real-time", help="As fast as it was spoken, not faster.")
     ] = False,
@@ -213,18 +191,27 @@ def replay(
 
     Example: `jarvis replay fixtures/calls/birthday --json`
     """
+    if month is not None:
+        cli_memory.month_report(month, as_json=as_json)
+        return
+    if call is None:
+        typer.echo("Name a recorded call, or a folder of them with --month.", err=True)
+        raise typer.Exit(WRONG_USE)
     from voice.replay import run
 
-    with _told():
+    with told():
         result = run(load({"vault": vault}), call, real_time=real_time)
         if as_json:
-            _print_json(result.as_json())
+            print_json(result.as_json())
             return
         for turn in result.turns:
             who = "You" if turn.speaker == "user" else "Jarvis"
             cut = " /" if turn.interrupted else ""
             typer.echo(f"{turn.began_at:%H:%M:%S}  {who:<6}  {turn.text}{cut}")
         typer.echo(f"Handed over: {result.handed_over or 'nothing'}")
+        typer.echo(f"Marked: {result.marked} sentences; reviews: {result.reviews}")
+        for change in result.changes:
+            typer.echo(f"{change.notebook}: {change.old or ''} -> {change.new or ''}")
 
 
 @app.command(rich_help_panel=CARE)
@@ -242,13 +229,13 @@ def models(
     """
     from voice.house import bring_weights, weights_report
 
-    with _told():
+    with told():
         config = load()
         if bring:
             bring_weights(config, names or None)
         rows = weights_report(config, names or None, verify=verify)
         if as_json:
-            _print_json([row.as_json() for row in rows])
+            print_json([row.as_json() for row in rows])
         elif not bring or names:
             for row in rows:
                 checked = ", checked" if row.verified else ""
@@ -284,10 +271,10 @@ def doctor(
     """
     from voice.doctor import examine
 
-    with _told():
+    with told():
         findings = asyncio.run(examine(load_for(vault, state)))
         if as_json:
-            _print_json([finding.as_json() for finding in findings])
+            print_json([finding.as_json() for finding in findings])
         else:
             for finding in findings:
                 typer.echo(finding.line())
@@ -295,16 +282,11 @@ def doctor(
             raise typer.Exit(FAILED)
 
 
-def load_for(vault: Path | None, state: Path | None) -> Config:
-    with _told():
-        return load({"vault": vault, "state": state})
-
-
 def _report(make: Callable[[Config], Any], config: Config, as_json: bool) -> None:
-    with _told():
+    with told():
         report = make(config)
         if as_json:
-            _print_json(report.as_json())
+            print_json(report.as_json())
         else:
             typer.echo(report.text())
 

@@ -21,10 +21,10 @@ from voice.house import (
     look,
     model_of,
     needed_weights,
-    open_memory,
     speech_of,
     wishes_of,
 )
+from voice.own_memory import open_memory
 from voice.serve import listen
 
 MEMORY_GIB = 3.0

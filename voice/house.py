@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from memory import Background, Llm, Memory, ReviewReport
+from memory import Background, Llm, ReviewReport, warm
 from memory.errors import MemoryFault
 from memory.records import Language
 from voice import weights
 from voice.call import Call, CallSetup
 from voice.chat import Chat
-from voice.config import DEFAULT_VAULT, Config
+from voice.config import Config
 from voice.engines import choose
 from voice.engines.background import EmbeddedLlm
 from voice.engines.embedded import EmbeddedModel, measured_speed
@@ -36,6 +36,7 @@ from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
 from voice.keeping import news_of
 from voice.learning import background_of, embedded_name
+from voice.own_memory import now, open_memory
 from voice.quiet import QuietHouse
 from voice.recording import Recorder
 from voice.records import (
@@ -58,22 +59,11 @@ CLOSING_S = 10.0
 WARM_EVERY_S = 2.0
 
 
-def now() -> datetime:
-    """The user's wall clock."""
-    return datetime.now().astimezone()
-
-
 def new_id(kind: str, at: datetime, taken: Callable[[str], bool] = lambda _: False) -> str:
     """A name that sorts by time: "call-20261202-100000"."""
     name = f"{kind}-{at:%Y%m%d-%H%M%S}"
     names = itertools.chain([name], (f"{name}-{n}" for n in itertools.count(2)))
     return next(each for each in names if not taken(each))
-
-
-def open_memory(config: Config) -> Memory:
-    """Memory over the vault; the default one is made where it is missing."""
-    default = config.vault == DEFAULT_VAULT.expanduser().absolute()
-    return Memory.open(config.vault, config.state, now, create=default)
 
 
 def first_language(config: Config) -> Language:
@@ -260,6 +250,7 @@ class House:
         try:
             await self._choose()
             await asyncio.to_thread(self._bring)
+            await asyncio.to_thread(warm)
             self._loading = "Loading the models"
             await self._start()
         except VoiceFault as fault:
@@ -458,7 +449,7 @@ class House:
             emit=told,
             answering=self._quiet.talking,
         )
-        await chat.open()
+        await asyncio.gather(chat.open(), asyncio.to_thread(warm))
         self.learn()
         return chat
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,7 +12,17 @@ from contextlib import aclosing
 from voice.chat import Chat
 from voice.config import Config
 from voice.house import House
-from voice.records import CallEvent, HandedOver, Notice, PartialText, TurnAdded, event_json
+from voice.records import (
+    CallEvent,
+    HandedOver,
+    MemoryWritten,
+    Notice,
+    PartialText,
+    TurnAdded,
+    event_json,
+)
+
+REVIEW_S = 60.0
 
 
 async def run(config: Config, *, as_json: bool) -> None:
@@ -33,8 +44,29 @@ async def run(config: Config, *, as_json: bool) -> None:
             finally:
                 await chat.end()
                 running.cancel()
+        if asked:
+            await _review(house)
     finally:
         await house.close()
+
+
+async def _review(house: House) -> None:
+    """Look at once at what was said, where somebody sits and waits; else it waits on disk."""
+    if not any(each.marked for each in await asyncio.to_thread(house.memory.reviews_waiting)):
+        return
+    print(
+        "Looking at what you said about yourself (Ctrl-C leaves it for later) ...", file=sys.stderr
+    )
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(REVIEW_S):
+            report = await house.review()
+            for change in (change for each in report.reviewed for change in each.changes):
+                print(
+                    f"{change.notebook}: {change.new or f'taken out: {change.old}'}",
+                    file=sys.stderr,
+                )
+            for fault in report.faults:
+                print(fault, file=sys.stderr)
 
 
 async def _lines(prompt: str) -> AsyncIterator[str]:
@@ -71,15 +103,23 @@ async def _one(chat: Chat, line: str, *, as_json: bool) -> None:
     async with aclosing(chat.say(line)) as events:
         async for event in events:
             if as_json:
-                if isinstance(event, TurnAdded | Notice):
+                if isinstance(event, TurnAdded | Notice | MemoryWritten):
                     print(json.dumps(event_json(event), ensure_ascii=False), flush=True)
             elif isinstance(event, PartialText):
                 print(event.text[len(shown) :], end="", flush=True)
                 shown = event.text
             elif isinstance(event, Notice):
                 print(event.text, file=sys.stderr)
+            elif isinstance(event, MemoryWritten):
+                print(_written(event), file=sys.stderr)
     if not as_json:
         print()
+
+
+def _written(event: MemoryWritten) -> str:
+    if event.saved:
+        return f"[saved in {event.notebook}: {event.entry}]"
+    return f"[not saved: {event.reason}]"
 
 
 def _told(event: CallEvent, *, as_json: bool) -> None:

@@ -7,14 +7,17 @@ temporary state, and both are gone when the replay is over.
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import tempfile
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from memory import Memory
+from memory import Alone, Llm, Memory, RecordedReviewer
 from memory.records import HandOver, Trigger
 from voice.config import Config
+from voice.errors import RecordingInvalid
 from voice.recording import (
     RecordedCall,
     RecordedTranscript,
@@ -47,8 +50,10 @@ def run(config: Config, path: Path, *, real_time: bool = False) -> ReplayResult:
             memory = Memory.open(vault, state, clock.now)
             try:
                 if isinstance(recording, RecordedTranscript):
-                    return await _replay_transcript(recording, memory, clock)
-                return await _replay_sound(recording, config, memory, clock, warm=real_time)
+                    result = await _replay_transcript(recording, memory, clock)
+                else:
+                    result = await _replay_sound(recording, config, memory, clock, warm=real_time)
+                return await _reviewed(result, memory, clock, _answers(path))
             finally:
                 memory.close()
 
@@ -66,6 +71,35 @@ def _copy_notebooks(vault: Path, copy: Path) -> None:
         page = source / name
         if page.is_file() and page.resolve().is_relative_to(vault.resolve()):
             shutil.copyfile(page, target / name)
+
+
+def _answers(path: Path) -> list[str]:
+    """The reviewer's answers that were recorded with the call: `reviews.jsonl` beside it."""
+    file = (path if path.is_dir() else path.parent) / "reviews.jsonl"
+    if not file.is_file():
+        return []
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        return [json.dumps(json.loads(line), ensure_ascii=False) for line in lines if line.strip()]
+    except (OSError, ValueError) as fault:
+        raise RecordingInvalid(
+            f"{file} can't be read: {fault}. It holds one answer of the reviewer a line, as JSON."
+        ) from fault
+
+
+async def _reviewed(
+    result: ReplayResult, memory: Memory, clock: Clock, answers: list[str]
+) -> ReplayResult:
+    """Review what was handed over, by the code of a live one. No model is asked: the recorded
+    answers are given in their order, and where there are none the reviewer changes nothing."""
+    reviewer = RecordedReviewer(answers)
+
+    async def model() -> Llm:
+        return reviewer
+
+    task = memory.task(model=model, quiet=Alone(), now=clock.now)
+    report = await task.review_now()
+    return replace(result, reviewed=report, changes=memory.changes())
 
 
 async def _replay_sound(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from memory.records import HandOver, Trigger, Turn
+from memory import ReviewReport
+from memory.records import Change, HandOver, Trigger, Turn
 from voice.recording import Outcome
 from voice.records import (
     CallEvent,
@@ -31,6 +32,17 @@ class ReplayResult:
     events: tuple[CallEvent, ...]
     ended: EndReason | None
     length_s: float
+    reviewed: ReviewReport = field(default_factory=ReviewReport)
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def marked(self) -> int:
+        return sum(len(each.marked) for each in self.reviewed.reviewed)
+
+    @property
+    def reviews(self) -> int:
+        """How many hand-overs asked the reviewer."""
+        return sum(each.asked > 0 for each in self.reviewed.reviewed)
 
     @property
     def handed_over(self) -> Trigger | None:
@@ -38,16 +50,21 @@ class ReplayResult:
         return self.hand_overs[-1].trigger if self.hand_overs else None
 
     def as_json(self) -> dict[str, Any]:
-        """The form of `jarvis replay --json` (spec, section C).
-
-        Nothing is marked or reviewed yet: memory keeps what was handed over for later.
-        """
+        """The form of `jarvis replay --json` (spec, section C)."""
         return {
             "turns": [turn.as_json() for turn in self.turns],
-            "marked": 0,
-            "reviews": 0,
-            "changes": [],
-            "rejections": [],
+            "marked": self.marked,
+            "reviews": self.reviews,
+            "changes": [change.as_json() for change in self.changes],
+            "rejections": [
+                {
+                    "rule": refused.rule,
+                    "reason": refused.reason,
+                    "proposal": asdict(refused.proposal),
+                }
+                for each in self.reviewed.reviewed
+                for refused in each.rejections
+            ],
             "handed_over": self.handed_over,
             "latency_ms": self._latency_ms(),
         }

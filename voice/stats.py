@@ -7,7 +7,7 @@ from typing import Any
 
 from memory import LatencySummary, TokenSummary
 from voice.config import Config
-from voice.house import open_memory
+from voice.own_memory import open_memory
 
 _STAGES = ("pause", "transcript", "first_word", "first_sound", "total")
 

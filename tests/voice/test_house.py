@@ -10,7 +10,8 @@ import pytest
 
 from memory.errors import VaultMissing
 from voice.config import DEFAULT_VAULT, load
-from voice.house import first_language, needed_weights, new_id, open_memory, openai_key
+from voice.house import first_language, needed_weights, new_id, openai_key
+from voice.own_memory import open_memory
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
 
