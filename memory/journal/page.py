@@ -25,6 +25,7 @@ STARS = 3
 """Of an entry whose importance nobody judged."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_ENDS_APART = re.compile(r"\n[ \t]*\n$")
 # A line like these would begin another entry, or hide what follows.
 _BREAKS_OUT = re.compile(r"^(?=\s*(?:#|```|~~~|<!--|%%|(?:-{3,}|={3,}|\.{3})\s*$))", re.MULTILINE)
 
@@ -63,13 +64,14 @@ def append(
     with store.locked(path.parent / ".lock"):
         with store.writing(path):
             content = path.read_bytes() if path.exists() else b""
-        there = editable(path.name, content).text
-        if once and new in _LINE_END.sub("\n", there):
+        written = editable(path.name, content).text
+        there = _LINE_END.sub("\n", written)
+        if once and new in there:
             return path
         if not there.strip():
             new = f"# {day_of(at).isoformat()}\n\n{new}"
-        elif not re.search(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)$", there):
-            new = f"\n{new}" if there.endswith(("\n", "\r")) else f"\n\n{new}"
-        found = _LINE_END.search(there)
+        elif not _ENDS_APART.search(there):
+            new = f"\n{new}" if there.endswith("\n") else f"\n\n{new}"
+        found = _LINE_END.search(written)
         store.append_text(path, new.replace("\n", found[0] if found else "\n"))
     return path

@@ -187,6 +187,7 @@ def _places(page: Page, text: str) -> list[str]:
     return [
         *places,
         _inserted(lines, len(lines), f"- {text}", apart=is_apart),
+        _inserted(lines, len(lines), f"- {text}", apart=True),
         _inserted(lines, 0, f"- {text}", apart=True),
     ]
 

@@ -228,7 +228,7 @@ BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 """Obsidian's name for a line, at its end; links point to it."""
 
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
-_CODE_DEPTH = 4
+_TOO_DEEP = 4
 _FRONT_MATTER = re.compile(
     r"---[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|$)"
 )
@@ -248,30 +248,37 @@ def _entries(text: str) -> tuple[Entry, ...]:
 
 
 def _dedented(lines: list[str]) -> Iterator[str]:
-    """The lines with each list that is in no other one at the margin, however deep it stands."""
-    margin = 0
+    """The lines with items that stand too deep for Markdown as deep as their place needs.
+
+    Depths are columns, tabs are four wide. What stands under such an item moves with it.
+    """
+    moved: list[tuple[int, int]] = []  # from which depth on, and how far
+    inside: list[int] = []  # where the text of each open item begins
     fence = ""
-    in_list = False
     for line in lines:
-        plain = line.expandtabs(4)
-        depth = len(plain) - len(plain.lstrip(" "))
         mark = _FENCE.match(line)
         if mark and (not fence or mark["mark"].startswith(fence)):
             fence = "" if fence else mark["mark"]
-        if fence or not plain.strip():
+        if fence or not line.strip():
             yield line
             continue
-        is_item = ITEM_MARK.match(line) is not None
-        if margin and depth < margin:
-            margin = 0
-        if margin:
-            yield plain[margin:]
-        elif is_item and depth >= _CODE_DEPTH and not in_list:
-            margin = depth
-            yield plain[margin:]
-        else:
-            in_list = is_item or (in_list and depth > 0)
-            yield line
+        plain = line.expandtabs(4)
+        depth = len(plain) - len(plain.lstrip(" "))
+        while moved and depth < moved[-1][0]:
+            moved.pop()
+        by = moved[-1][1] if moved else 0
+        item = ITEM_MARK.match(plain)
+        if item:
+            while inside and inside[-1] > depth - by:
+                inside.pop()
+            place = inside[-1] if inside else 0
+            if depth - by - place >= _TOO_DEEP:
+                by = depth - place
+                moved.append((depth, by))
+            inside.append(item.end() - len(item["box"] or "") - by)
+        elif depth == 0:
+            inside.clear()
+        yield plain[by:] if by else line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

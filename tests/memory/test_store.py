@@ -4,6 +4,7 @@ import errno
 import json
 import multiprocessing
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,99 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     assert path.read_bytes() == b"75"
     assert list(tmp_path.iterdir()) == [path]
+
+
+# Pages that are logged before they change ---------------------------------------------
+
+
+@pytest.mark.parametrize("expected", [b"old", None])
+def test_a_staged_page_takes_its_place(tmp_path: Path, expected: bytes | None) -> None:
+    """It is there under its name, with the mode of before, and nothing else is left."""
+    page, part = tmp_path / "USER.md", tmp_path / ".USER.md.part"
+    if expected is not None:
+        page.write_bytes(expected)
+        page.chmod(0o640)
+    store.stage(part, page, b"new")
+    assert part.read_bytes() == b"new"
+    assert store.commit(part, page, expected=expected)
+    assert page.read_bytes() == b"new"
+    assert expected is None or page.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [page]
+
+
+@pytest.mark.parametrize(
+    ("there", "expected"), [(b"edited", b"old"), (None, b"old"), (b"there", None)]
+)
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_save_in_between_stays_and_so_does_the_staged_page(
+    tmp_path: Path, there: bytes | None, expected: bytes | None, can_exchange: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """What somebody else has saved is the page; what was staged waits to be looked at again."""
+    if not can_exchange:
+        monkeypatch.setattr(store, "_renameat2", None)
+    page, part = tmp_path / "USER.md", tmp_path / ".USER.md.part"
+    if there is not None:
+        page.write_bytes(there)
+    store.stage(part, page, b"new")
+    assert not store.commit(part, page, expected=expected)
+    assert (page.read_bytes() if page.exists() else None) == there
+    assert part.read_bytes() == b"new"
+
+
+def test_without_an_exchange_of_names_a_page_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Systems that can't exchange two names replace the page in one step."""
+    monkeypatch.setattr(store, "_renameat2", None)
+    page, part = tmp_path / "USER.md", tmp_path / ".USER.md.part"
+    page.write_bytes(b"old")
+    store.stage(part, page, b"new")
+    assert store.commit(part, page, expected=b"old")
+    assert (page.read_bytes(), list(tmp_path.iterdir())) == (b"new", [page])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't tell who has it open")
+def test_a_file_that_is_being_written_is_not_settled(tmp_path: Path) -> None:
+    """It is waited for, then told; readers make no difference."""
+    path = tmp_path / "USER.md"
+    path.write_bytes(b"a")
+    with path.open("rb"):
+        assert store.read_settled(path) == (b"a", True)
+    with path.open("ab", buffering=0) as held:
+        held.write(b"b")
+        assert store.read_settled(path) == (b"ab", False)
+    assert store.read_settled(path) == (b"ab", True)
+
+
+def test_a_file_that_is_missing_is_waited_for_where_it_should_be(tmp_path: Path) -> None:
+    """In the end it is missing."""
+    assert store.read_settled(tmp_path / "USER.md") == (None, True)
+    assert store.read_settled(tmp_path / "USER.md", awaited=True) == (None, True)
+
+
+def test_what_is_set_aside_has_a_name_of_its_own(tmp_path: Path) -> None:
+    """Nothing that was set aside before is replaced."""
+    page = tmp_path / "USER.md"
+    for number in range(3):
+        part = tmp_path / ".USER.md.part"
+        part.write_bytes(b"%d" % number)
+        store.set_aside(part, page)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "USER (saved meanwhile).md": b"0",
+        "USER (saved meanwhile 2).md": b"1",
+        "USER (saved meanwhile 3).md": b"2",
+    }
+
+
+def test_text_is_appended_whole_or_not_at_all(tmp_path: Path) -> None:
+    """What is there stays; where there is no room nothing of the new text stays."""
+    path = tmp_path / "a.md"
+    store.append_text(path, "ä\n")
+    store.append_text(path, "b")
+    assert path.read_text("utf-8") == "ä\nb"
+    with pytest.raises(StateUnwritable, match="no room left"):
+        store.append_text(Path("/dev/full"), "x")
 
 
 # The disk fails -----------------------------------------------------------------------

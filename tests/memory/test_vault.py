@@ -130,3 +130,45 @@ def test_a_drive_that_goes_away_takes_nothing_with_it(vault: Vault) -> None:
     page = vault.page(USER)
     assert page.text == "- known"
     assert "is gone" in page.warnings[0]
+
+
+# Copies -------------------------------------------------------------------------------
+
+
+def test_copies_of_sync_programs_are_named(vault: Vault) -> None:
+    """Each of their ways of naming one is told; the user's own files are none."""
+    copies = [
+        "USER (conflicted copy 2026-12-01).md",
+        "USER (Ann's conflicted copy 2026-12-01).md",
+        "USER (In Konflikt stehende Kopie von Ann 2026-12-01).md",
+        "USER (Copia en conflicto de Ann 2026-12-01).md",
+        "MEMORY.sync-conflict-20261201-101010-ABCDEFG.md",
+        "MEMORY (1).md",
+        "USER 2.md",
+        "USER-DESKTOP-1A2B3C.md",
+        "USER_conflict-20261201-101010.md",
+        "USER (saved meanwhile).md",
+        "changes (conflicted copy 2026-12-01).jsonl",
+        "changes.sync-conflict-20261201-101010-ABCDEFG.jsonl",
+        "persona (1).md",
+        "USER.md.orig",
+    ]
+    for name in [
+        *copies,
+        "USER.md",
+        "USERS.md",
+        "USER-notes.md",
+        "Users guide 2.md",
+        "changes.jsonl",
+    ]:
+        write(vault, "- x", name)
+    told = vault.conflict_copies()
+    assert [name for name in sorted(copies) if not any(name in each for each in told)] == []
+    assert len(told) == len(copies)
+    assert all("move what you want to keep over" in each for each in told)
+    assert vault.page(USER).entries[0].text == "x"
+
+
+def test_a_vault_without_our_folder_has_no_copies(tmp_path: Path) -> None:
+    """Nothing there is nothing to tell."""
+    assert Vault(tmp_path / "none").conflict_copies() == ()

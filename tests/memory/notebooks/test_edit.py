@@ -64,6 +64,7 @@ ADDED = {
     "a table": ("| a |\n|---|\n| b |\n", "| a |\n|---|\n| b |\n\n- new\n"),
     "a callout": ("> [!note]\n> - a\n", "> [!note]\n> - a\n\n- new\n"),
     "a list in code": ("```\n- a\n```\n", "```\n- a\n```\n\n- new\n"),
+    "HTML at the end": ("<div>\n# h\n", "<div>\n# h\n\n- new\n"),
     "code never closed": ("# H\n```\n- a\n", "- new\n\n# H\n```\n- a\n"),
     "a comment never closed": ("<!--\n- a\n", "- new\n\n<!--\n- a\n"),
     "a list in a comment": ("<!--\n- a\n-->\n", "<!--\n- a\n-->\n- new\n"),
@@ -95,7 +96,7 @@ def test_a_new_entry_goes_where_the_list_ends(case: str) -> None:
 LEAVES_A_TRACE = {
     "nothing there", "blank lines only", "only a byte order mark", "front matter only",
     "a text at the end", "a text without an end", "a table", "a callout", "a list in code",
-    "code never closed", "a comment never closed", "Obsidian's comment",
+    "code never closed", "a comment never closed", "HTML at the end", "Obsidian's comment",
 }  # fmt: skip
 
 
