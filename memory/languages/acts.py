@@ -30,6 +30,7 @@ LIKING = "=like"
 _BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
 _STOPS = frozenset(".!?…")
 _KIN_REACH = 4
+_NEAR_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +226,7 @@ class _Reader:
             words=self._words,
             clauses=tuple(clauses) or (Clause(first=0, last=0),),
             people=tuple(people),
-            retracted=frozenset(
+            retracted=frozenset() if self._found["defining"] else frozenset(
                 max((at for at in range(start) if self._words[at].key), default=-1)
                 for start, _ in self._found["repair"]
             ),
@@ -265,7 +266,7 @@ class _Reader:
     def _negations(self) -> frozenset[int]:
         covered = {
             at
-            for act in ("not_no", "stopped", "tag")
+            for act in ("not_no", "stopped", "tag", "repair")
             for start, end in self._found[act]
             for at in range(start, end)
         }
@@ -391,11 +392,18 @@ class _Reader:
             return self._is(at + 1, "opens_before") and not self._is(at - 1, "joiners")
         if not self._words[at - 1].key:
             return False
+        if self._is(at, "dative") and self._is(at + 1, "user_mine"):
+            kin = self._kin_from(at + 2, len(self._words))
+            return kin is not None and self._is(kin[3], "third")
         if self._is(at, "opens"):
             return not self._acts.listed("opens_before") or self._is(at + 1, "opens_before")
         if self._is(at, "user_mine") and not self._is(at, "of"):
             kin = self._kin_from(at + 1, len(self._words))
-            return kin is not None and self._is(kin[3], "verbs") and not self._is(at - 1, "verbs")
+            return (
+                kin is not None
+                and (self._is(kin[3], "verbs") or self._is(kin[3] + 1, "verbs"))
+                and not self._is(at - 1, "verbs")
+            )
         return False
 
     # Clauses
@@ -428,8 +436,12 @@ class _Reader:
             after_stop and self._within("question_first", first, first + 12)
         )
         embedded = first in self._quoted
-        temporal = self._is(first, "temporal")
-        conditional = self._touches("condition", first, last)
+        liked = before is not None and any(
+            self._words[at].key == LIKING for at in range(before.first, before.last)
+        )
+        defines = bool(self._found["defining"]) or liked
+        temporal = self._is(first, "temporal") and not defines
+        conditional = self._touches("condition", first, last) and not defines
         unreal = any(
             start < last and end > first
             and not any(begin < end and stop > start for begin, stop in self._found["polite"])
@@ -492,15 +504,19 @@ class _Reader:
         for it: "I know that", and not "I don't think that"."""
         span = (before.first, before.last)
         relative = self._is(first, "relative") and not subject
-        if inherits or (relative and not self._touches("attitude", *span)):
+        near = (max(before.first, first - _NEAR_WORDS), first)
+        if relative and not self._touches("attitude", *span) and not before.said_no:
             return before.embedded
+        if inherits and not self._is(first, "that"):
+            return before.embedded
+        likes = any(self._words[at].key == LIKING for at in range(*span))
         vouches = (
             any(start >= before.first and end >= first for start, end in self._found["thinking"] if start < first)
             or self._touches("vouching", *span)
-            or any(self._words[at].key == LIKING for at in range(*span))
+            or likes
         )
         doubtful = (
-            before.said_no > 0
+            (before.said_no > 0 and not likes)
             or before.unreal
             or self._touches("attitude", *span)
             or self._touches("hedge", *span)
@@ -515,7 +531,7 @@ class _Reader:
             return before.embedded and self._is(first, "and") and not subject
         if mark and not self._touches("attitude", *span):
             return False
-        return self._touches("attitude", *span) and (not vouches or before.said_no > 0)
+        return self._touches("attitude", *near) and (not vouches or before.said_no > 0)
 
     def _has_any_verb(self, first: int, last: int) -> bool:
         return any(
@@ -691,6 +707,8 @@ class _Reader:
             return False
         if self._is(opening, "verbs") and not self._is(opening, "user"):
             return True
+        if self._is(at, "indefinite") or self._is(at - 1, "indefinite"):
+            return any(self._is(other, "verbs") for other in range(opening, at))
         if self._acts.verb_second:
             pass
         elif any(self._is(other, "verbs") for other in range(opening, at)):
@@ -733,7 +751,7 @@ class _Reader:
             bool(opening.key)
             and opening.capital
             and opening.kind == "word"
-            and at > first + 1
+            and (at > first + 1 or self._is(at, "dative_third"))
             and not self._is(first, "kin")
             and not any(
                 self._is(other, "of") or self._words[other].kind == "mark" or self._is(other, "verbs") and other == first
@@ -761,6 +779,8 @@ class _Reader:
         return text in self._acts.listed("own_verbs") or (
             bool(self._acts.endings)
             and not self._is(at, "joiners")
+            and not self._is(first, "and")
+            and (not self._words[at].capital or at == 0)
             and len(text) > 3 and text.endswith(self._acts.endings) and bool(self._words[at].key)
         )
 

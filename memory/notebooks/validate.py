@@ -320,6 +320,7 @@ def _said(evidence: Evidence, old: Reading | None) -> Iterator[Said]:
             yield word
     if old is not None:
         for clause in old.clauses:
+            clause = clause if clause.subject else replace(clause, subject=frozenset({USER}))
             for at in range(clause.first, clause.last):
                 yield Said(old.words[at], at, clause, old, "old")
 
@@ -478,8 +479,9 @@ def _in_quotes(case: Case) -> bool:
 
 def same_language(case: Case) -> Refusal | None:
     """An entry is in the language it was said in."""
-    if case.text and other_language(
-        case.text, case.evidence.sentence, case.evidence.reading.language
+    text = canonical.plain(case.proposal.text or "")  # without the dates that code writes
+    if text and other_language(
+        text, case.evidence.sentence, case.evidence.reading.language
     ):
         return Refusal("L5.2", "The entry is not in the language it was said in.")
     return None
@@ -655,6 +657,9 @@ def _disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Re
     is_person = (word.key in people or word.key in one.clause.subject) and (
         at in clause.subject_words or USER in one.clause.subject or _owned(case, clause, one)
     )
+    is_person = is_person or (
+        bool(clause.source) and any(word.key in each.source for each in case.evidence.reading.clauses)
+    )
     if one.source == "before" and not is_person and not _same_speech(one):
         return Refusal("L5.2", f"“{word.text}” was said in another sentence.")
     if _is_name(case, word, at) and one.word.text != word.text and not word.text.startswith(one.word.text):
@@ -736,8 +741,9 @@ def _other_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
 def _mixes(new: frozenset[str], said: frozenset[str], reading: Reading) -> bool:
     """ "Brother Ben", where the brother is Tom and Ben is a friend."""
     return any(
-        keys & (new - said) and not keys & said and not keys <= new for keys, _ in reading.people
-    ) or any(keys & (new - said) and not keys & said and len(keys) > 1 for keys, _ in reading.people)
+        keys & (new - said) and len(keys) > 1 and said - keys - {USER, THIRD}
+        for keys, _ in reading.people
+    )
 
 
 def _keys(case: Case, clause: Clause) -> frozenset[str]:
