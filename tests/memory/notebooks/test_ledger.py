@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
 import logging
+import re
 import resource
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -18,9 +21,11 @@ from memory.errors import (
     StateUnwritable,
     VaultMissing,
 )
+from memory.notebooks import ledger as ledger_module
 from memory.notebooks.ledger import Ledger, NotWritten, _digest
 from memory.notebooks.limits import ENTRY_CHARS, NOTEBOOKS_CHARS
-from memory.records import Accepted, Change, Notebook, Operation
+from memory.notebooks.waiting import Outcome
+from memory.records import Accepted, Change, Notebook, Operation, Source
 from memory.vault import Vault
 
 AT = datetime(2026, 12, 2, 10, tzinfo=UTC)
@@ -641,3 +646,43 @@ def test_no_save_of_an_editor_is_overwritten(tmp_path: Path) -> None:
     found = crossings(60, tmp_path)
     assert found.crossed > 20
     assert found.faults == []
+
+
+# docs/jarvis-learning.md --------------------------------------------------------------
+
+
+def _documented() -> str:
+    text = (Path(__file__).parents[3] / "docs" / "jarvis-learning.md").read_text("utf-8")
+    section = text.partition("\n## Pages, the log, undo and forget\n")[2]
+    return section.partition("\n## ")[0]
+
+
+def test_the_formats_are_documented(ledger: Ledger, vault: Vault, tmp_path: Path) -> None:
+    """The lines in the documentation have the keys that are on disk."""
+    documented = [json.loads(line) for line in _documented().splitlines() if line.startswith('{"')]
+    full(ledger)
+    ledger.write([accept("Is vegan.")], source="review", at=AT, key="k")
+    ledger.forget("00", at=AT)
+    ledger.write([accept("Has a dog.")], source="review", at=AT, key="k2")
+    lines = (vault.folder / "changes.jsonl").read_text("utf-8").splitlines()
+    waiting = json.loads((tmp_path / "state" / "waiting.jsonl").read_text("utf-8"))
+    assert documented[0].keys() == json.loads(lines[-1]).keys()
+    assert documented[1]["waiting"].keys() == waiting["waiting"].keys()
+    assert documented[1]["waiting"]["accepted"].keys() == waiting["waiting"]["accepted"].keys()
+    assert documented[2]["outcome"] in get_args(Outcome)
+
+
+def test_rules_and_limits_are_documented() -> None:
+    """Each rule that keeps a change from being written, each source and limit is named."""
+    text = _documented()
+    code = (Path(__file__).parents[3] / "memory" / "notebooks" / "ledger.py").read_text("utf-8")
+    rules = set(re.findall(r'"(L\d\.\d)"', code))
+    assert rules == set(re.findall(r"^\| (L\d\.\d) \|", text, re.MULTILINE))
+    for said in (
+        f"{NOTEBOOKS_CHARS:,} characters",
+        f"more than {ENTRY_CHARS} characters",
+        f"{ledger_module._LOCK_TIMEOUT_S:.0f} seconds",
+        f"{ledger_module._FILE_BYTES // 1024} KiB",
+        *get_args(Source),
+    ):
+        assert said in text
