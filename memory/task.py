@@ -164,6 +164,7 @@ class MemoryTask:
             return await self._pause_s()
         except MemoryFault as fault:
             log.warning("%s", fault)
+            return LOOK_EVERY_S
         except Exception:
             # A mistake of ours in one review must end neither the reviews nor the call that
             # goes on beside them.
@@ -213,9 +214,11 @@ class MemoryTask:
                     found = None
                 if isinstance(found, Reviewed):
                     done.append(found)
-                else:
-                    # What was said later is reviewed later: it may correct this.
-                    held_up.add(waiting.hand_over.conversation)
+                    continue
+                # What was said later is reviewed later: it may correct this.
+                held_up.add(waiting.hand_over.conversation)
+                if isinstance(found, Failure) and found.fault == "unavailable":
+                    asked_for = False  # the others need not hear the same
             return ReviewReport(reviewed=tuple(done), faults=tuple(dict.fromkeys(faults)))
 
     async def _waiting(self, conversation: str | None, faults: list[str]) -> list[Waiting]:
@@ -265,8 +268,8 @@ class MemoryTask:
 
     async def _step(
         self, waiting: Waiting, *, asked_for: bool, faults: list[str]
-    ) -> Reviewed | None:
-        """Review it; None where it has to wait, with a sentence in `faults` that says why."""
+    ) -> Reviewed | Failure | None:
+        """Review it. Where it has to wait a sentence in `faults` says why."""
         if not self._learning and not self._is_off_for(waiting):
             faults.append(_OFF)
             return None
@@ -289,6 +292,9 @@ class MemoryTask:
                 fresh = await in_thread(self._reviews.fresh, waiting)
                 if fresh is None:  # reviewed by another process meanwhile
                     return None
+                if marked and fresh.proposed is None and model is None:  # its answer was lost
+                    waiting = fresh
+                    continue
                 if fresh.proposed is None and model is not None:
                     answer = await self._ask(fresh, marked, model)
                     if answer is None:
@@ -297,7 +303,7 @@ class MemoryTask:
                     if isinstance(answer, Failure):
                         faults.append(answer.message)
                         if not self._is_given_up(fresh, answer):
-                            return None
+                            return answer
                         return await self._close(fresh, self._given_up(fresh, marked), model=model)
                     await in_thread(self._reviews.proposed, fresh, answer)
                     return await self._apply(fresh, answer, marked, is_resumed=False)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memory import store
 from memory.asking import NO_MODEL_S, QUESTIONS_A_DAY
 from memory.errors import ModelUnavailable
 from memory.llm.protocol import Llm, Reply
@@ -435,21 +437,43 @@ def test_a_notebook_that_cannot_be_written_costs_no_second_question(tmp_path: Pa
     assert len(house.logged("reviewed", "outcome")) == 1
 
 
-def test_a_disk_that_takes_nothing_is_met_before_the_question(tmp_path: Path) -> None:
+def test_a_full_disk_is_met_before_the_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nobody is asked when the answer could not be kept; what to do is told."""
+    real = store.append_lines
+
+    def full(path: Path, records: Sequence[store.Record]) -> None:
+        if path.parent.name == "reviews":
+            raise store.unwritable(path, OSError(errno.ENOSPC, "full"))
+        real(path, records)
 
     async def main() -> House:
         house = House(tmp_path, changes(IS_VEGAN))
         house.says(VEGAN)
-        (house.state / "reviews").write_text("")
-        assert "--state" in (await house.task().review_now()).faults[0]
-        await for_a_while(house.task(), minutes=5)
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "append_lines", full)
+            assert "Free some space" in (await house.task().review_now()).faults[0]
+            await for_a_while(house.task(), minutes=5)
         assert house.model.questions == []
-        (house.state / "reviews").unlink()
         await for_a_while(house.task(), minutes=5)
         return house
 
     assert run(main).entries == ("I'm vegan.",)
+
+
+def test_a_model_that_is_away_hears_one_question_of_a_review_asked_for(tmp_path: Path) -> None:
+    """`jarvis review` with ten conversations and no model does not try it ten times."""
+
+    async def main() -> House:
+        house = House(tmp_path, *[gone()] * 20)
+        for number in range(10):
+            house.says(VEGAN, name=f"c{number}")
+        report = await house.task().review_now()
+        assert report.faults == ("The model is away. Start it.",)
+        return house
+
+    assert len(run(main).model.questions) == 1
 
 
 def test_our_own_mistake_ends_no_call(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
