@@ -256,6 +256,18 @@ class Memory:
         self._ledger.notice_edits(at)
         self._ledger.place_waiting(at)
 
+    def waiting_for_room(self) -> tuple[str, ...]:
+        """Entries that are in the journal until a notebook has room, oldest first."""
+        return tuple(each.accepted.text or "" for each in self._ledger.waiting())
+
+    def fullness(self) -> float:
+        """1.0 is full."""
+        return self._ledger.fullness()
+
+    def conflict_copies(self) -> tuple[str, ...]:
+        """A sentence for each copy of a notebook that a sync program made."""
+        return self._vault.conflict_copies()
+
     def reviews_waiting(self) -> list[WaitingReview]:
         """Hand-overs that wait for their review, oldest first."""
         return Reviews(self._state).waiting()

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from memory import Memory, NoModel
 from memory.errors import MemoryFault
 from voice import weights
 from voice.config import Config, config_file
@@ -24,6 +25,7 @@ from voice.house import (
     speech_of,
     wishes_of,
 )
+from voice.learning import background_of
 from voice.own_memory import open_memory
 from voice.serve import listen
 
@@ -57,11 +59,11 @@ async def examine(config: Config) -> list[Finding]:
     looks: tuple[Look, ...] = (
         _python,
         _room,
-        _files,
-        _transcripts,
+        _memory,
         _weights,
         _hearing,
         _thinking,
+        _reviews,
         _speaking,
         _page,
     )
@@ -108,53 +110,93 @@ async def _room(config: Config) -> list[Finding]:
     return findings
 
 
-async def _files(config: Config) -> list[Finding]:
+async def _memory(config: Config) -> list[Finding]:
     try:
         memory = open_memory(config)
     except MemoryFault as fault:
         return [Finding(subject="Vault", level="broken", text=str(fault))]
     try:
-        summaries = memory.notebooks()
-        prefix = memory.prefix()
-        findings = [Finding(subject="Vault", level="works", text=str(config.vault))]
-        findings += [
-            Finding(
-                subject=summary.name,
-                level="works",
-                text=f"{summary.entries} entries, {summary.chars} characters",
-            )
-            for summary in summaries
-        ]
-        findings += [
-            Finding(subject="Notebooks", level="careful", text=warning)
-            for warning in prefix.warnings
-        ]
-        return findings
+        return [*_notebooks(memory, config), *_left(memory, config)]
     except MemoryFault as fault:
-        return [Finding(subject="Notebooks", level="broken", text=str(fault))]
+        return [Finding(subject="Memory", level="broken", text=str(fault))]
     finally:
         memory.close()
 
 
-async def _transcripts(config: Config) -> list[Finding]:
+def _notebooks(memory: Memory, config: Config) -> list[Finding]:
+    findings = [Finding(subject="Vault", level="works", text=str(config.vault))]
+    findings += [
+        Finding(
+            subject=summary.name,
+            level="works",
+            text=f"{summary.entries} entries, {summary.chars} characters",
+        )
+        for summary in memory.notebooks()
+    ]
+    waits = memory.waiting_for_room()
+    findings.append(
+        Finding(
+            subject="Notebooks",
+            level="careful" if waits else "works",
+            text=f"{memory.fullness():.0%} full"
+            + (f"; {len(waits)} entries wait for room" if waits else ""),
+            remedy="Have something forgotten: `jarvis forget TEXT`." if waits else "",
+        )
+    )
+    return findings + [
+        Finding(subject="Notebooks", level="careful", text=warning)
+        for warning in (*memory.conflict_copies(), *memory.prefix().warnings)
+    ]
+
+
+def _left(memory: Memory, config: Config) -> list[Finding]:
+    waiting = memory.reviews_waiting()
+    marked = sum(each.marked for each in waiting)
+    findings = [
+        Finding(
+            subject="Transcripts",
+            level="works",
+            text=f"{len(waiting)} hand-overs wait for their review, {marked} sentences marked, "
+            f"in {config.state / 'calls'}",
+            remedy="`jarvis review` does it now." if marked else "",
+        )
+    ]
+    return findings + [
+        Finding(subject="Transcripts", level="careful", text=text)
+        for text in (*memory.unreadable(), *memory.events.warnings)
+    ]
+
+
+async def _reviews(config: Config) -> list[Finding]:
+    """Who is asked about marked sentences, and who pays (L4.3)."""
+    if not config.learning:
+        return [Finding(subject="Learning", level="works", text="switched off (learning = false)")]
     try:
-        memory = open_memory(config)
-        waiting = len(memory.pending())
-        findings = [
+        choice: choose.Choice | None = choose.choose(wishes_of(config), await look(config))
+    except VoiceFault:
+        choice = None  # the engine's own finding says why
+    background = background_of(config, choice, lambda: None)
+    try:
+        found = await background.choice()
+    finally:
+        await background.close()
+    if isinstance(found, NoModel):
+        return [
             Finding(
-                subject="Transcripts",
-                level="works",
-                text=f"{waiting} hand-overs kept in {config.state / 'calls'}",
+                subject="Reviews",
+                level="works" if found.off else "careful",
+                text=found.why,
+                remedy="" if found.off else "Until then what you say waits on disk.",
             )
         ]
-        findings += [
-            Finding(subject="Transcripts", level="careful", text=text)
-            for text in (*memory.unreadable(), *memory.events.warnings)
-        ]
-        memory.close()
-        return findings
-    except MemoryFault as fault:
-        return [Finding(subject="State", level="broken", text=str(fault))]
+    return [
+        Finding(
+            subject="Reviews",
+            level="works",
+            text=f"{found.why} Billing: {found.billing}.",
+            remedy=found.hint,
+        )
+    ]
 
 
 async def _weights(config: Config) -> list[Finding]:

@@ -37,10 +37,12 @@ def background_of(
 
 
 def _keys(config: Config, choice: choose.Choice | None) -> dict[str, str]:
+    """Each key goes to its own provider only: one for another realtime server is not OpenAI's."""
+    theirs = urlsplit(config.openai_url).hostname == choose.OPENAI_HOST
     return {
         "background": config.background_key,
         "anthropic": config.anthropic_key,
-        "openai": config.openai_key,
+        "openai": config.openai_key if theirs else "",
         "google": config.google_key,
         "openrouter": config.openrouter_key,
         "engine": config.llm_key if choice is not None and choice.kind == "address" else "",
@@ -53,8 +55,7 @@ def _talks_to(config: Config, choice: choose.Choice | None) -> TalksTo | None:
     if choice.kind == "openai":
         is_theirs = urlsplit(config.openai_url).hostname == choose.OPENAI_HOST
         return TalksTo(company="OpenAI") if is_theirs else None
-    if choice.kind == "ollama":
-        return None  # found by itself, and its largest fitting model taken
+    # Also with Ollama: another of its models would have to be loaded beside the one that talks.
     return TalksTo(url=choice.address, model=choice.model)
 
 

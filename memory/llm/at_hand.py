@@ -59,14 +59,6 @@ class Surroundings:
     ollama_url: str = OLLAMA_URL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Embedded:
-    """The built-in model's own server, once it runs."""
-
-    url: str
-    key: str = field(default="", repr=False)
-
-
 async def find(wishes: Wishes, around: Surroundings) -> Found:
     """Asks no more than the choice needs: programs only where one may be used, or where a
     login would keep a key from being billed."""
@@ -140,24 +132,14 @@ async def _ollama(url: str) -> tuple[LocalModel, ...] | None:
     )
 
 
-def opened(choice: Choice, around: Surroundings, embedded: Embedded | None = None) -> Llm:
-    """The model that was chosen. `embedded` is needed where the built-in one was.
+def opened(choice: Choice, around: Surroundings) -> Llm:
+    """The model that was chosen, but for the built-in one, which its owner has open.
 
     Raises ModelUnavailable for what went away since it was found.
     """
     if choice.provider in PROGRAMS:
         return _program(choice, around)
-    if choice.provider == EMBEDDED:
-        if embedded is None:
-            raise ModelUnavailable("The built-in model does not run. Start Jarvis again.")
-        return OpenAICompatible(
-            embedded.url,
-            choice.model,
-            key=embedded.key,
-            title="The built-in model",
-            billing=choice.billing,
-            small=choice.small,
-        )
+    assert choice.provider != EMBEDDED
     key = around.keys.get(choice.key, "")
     if choice.provider == "anthropic":
         return Anthropic(choice.model, key=key, url=choice.url, title=choice.title)

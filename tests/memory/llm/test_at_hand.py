@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from memory.errors import ModelUnavailable
-from memory.llm.at_hand import Embedded, Surroundings, find, opened
+from memory.llm.at_hand import Surroundings, find, opened
 from memory.llm.choose import Choice, Engine, Found, LocalModel, Wishes, choose
 from memory.llm.protocol import Question
 from memory.llm.providers import providers
@@ -175,19 +175,6 @@ async def test_ollama_is_asked_without_a_key(house: House, server: LlmServer) ->
     await llm.close()
 
 
-async def test_the_built_in_model(house: House, server: LlmServer) -> None:
-    """It is asked at its own server with the key of that, once it runs."""
-    surroundings = around(house, embedded=LocalModel(name="qwen-0.5b", billions=0.5))
-    choice = await chosen(Wishes(), surroundings)
-    with pytest.raises(ModelUnavailable, match="does not run"):
-        opened(choice, surroundings)
-    llm = opened(choice, surroundings, Embedded(url=f"{server.url}/v1", key="loopback"))
-    await llm.ask(QUESTION)
-    await llm.close()
-    assert server.requests[0].headers["authorization"] == "Bearer loopback"
-    assert (llm.billing, llm.uses_this_cpu, llm.small) == ("local", True, True)
-
-
 @pytest.mark.parametrize("name", [n for n, row in providers().items() if row.kind == "key"])
 async def test_every_provider_opens(house: House, name: str) -> None:
     """Each row of the table has its client, and says who is billed."""
@@ -212,5 +199,5 @@ async def test_a_program_opens(house: House) -> None:
 
 def test_keys_are_not_shown(house: House) -> None:
     """What is printed of the surroundings holds neither keys nor the environment."""
-    shown = repr(around(house, keys={"openai": "sk-secret"})) + repr(Embedded(url="u", key="sk-x"))
+    shown = repr(around(house, keys={"openai": "sk-secret"}))
     assert "sk-" not in shown and "PATH" not in shown
