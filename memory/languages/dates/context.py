@@ -76,6 +76,7 @@ def _in_the_past(words: Words, text: str, accented: str) -> bool:
                 words.simple_past.fullmatch(word)
                 and word not in words.not_past
                 and not words.auxiliary.intersection(said[max(0, index - 2) : index])
+                and not words.determiners.intersection(said[max(0, index - 1) : index])
             ):
                 return True
     if words.participle is not None and words.auxiliary.intersection(said):

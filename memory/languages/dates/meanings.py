@@ -130,7 +130,7 @@ def _ago(said: Said, today: date) -> Meaning | None:
     assert said.unit is not None
     if not said.count:
         return None
-    if said.unit.months == days.YEAR_MONTHS:
+    if said.unit.months == days.YEAR_MONTHS and said.form.which != "to the day":
         return _real(days.year(today.year - said.count), past=True)
     return _on(counted(today, -said.count, said.unit), past=True)
 

@@ -36,8 +36,9 @@ _OTHER_LETTER = re.compile(r"[^\x00-\x7f]")
 _NUMBER_BEFORE = re.compile(r"[0-9][.,:/-]?\Z|[.,:/#+-]\Z")
 _NUMBER_AFTER = re.compile(r"[0-9%°]|[.,:/-][0-9]| ?%")
 _WORD_AFTER = re.compile(r"[ \t]*([\w']*)")
-_PURPOSE_CHARS = 24
-"""How far in front of a date its "for" is looked for."""
+_BESIDE_CHARS = 24
+"""How far in front of a date its "for" is looked for, and between two their "to"."""
+_LAST_WORD = re.compile(r"\w+(?=\W*\Z)")
 _SPACES = " \t\n\r\f\v\u00a0"
 
 
@@ -201,8 +202,7 @@ class Reading:
                     continue
                 following = _WORD_AFTER.match(self._text, end)
                 assert following is not None
-                word = following[1]
-                if _belongs_to(word, form, words):
+                if _belongs_to(following[1], form, words, self._text[start:end]):
                     continue
                 said = looked_up(words, form, match.groupdict())
                 means = meaning(said, today) if said is not None else None
@@ -276,15 +276,29 @@ class Reading:
         return means
 
     def _in_order(self, settled: list[tuple[_Found, Meaning]]) -> list[tuple[_Found, Meaning]]:
-        """Of "from November 3rd to December 5th", said between them, neither year can be told."""
+        """Both ends of a span can be told, and the first comes first; or neither can.
+
+        Of "from November 3rd to December 5th", said between them, neither year is clear.
+        """
         for index, ((one, begin), (other, end)) in enumerate(pairwise(settled)):
-            if begin.bare != "day" or end.bare != "day" or begin.span is None or end.span is None:
+            if one.meaning.bare != "day" or other.meaning.bare != "day":
                 continue
-            between = one.words.up_to.match(self._text, one.end)
-            if between and between.end() == other.start and begin.span.first >= end.span.first:
-                settled[index] = one, replace(VAGUE, day_of_year=begin.day_of_year)
-                settled[index + 1] = other, replace(VAGUE, day_of_year=end.day_of_year)
+            if not self._is_span(one, other):
+                continue
+            if not begin.span or not end.span or begin.span.first >= end.span.first:
+                settled[index] = one, replace(VAGUE, day_of_year=one.meaning.day_of_year)
+                settled[index + 1] = other, replace(VAGUE, day_of_year=other.meaning.day_of_year)
         return settled
+
+    def _is_span(self, one: _Found, other: _Found) -> bool:
+        words = one.words
+        between = self._text[one.end : other.start]
+        if len(between) > _BESIDE_CHARS:
+            return False
+        if words.up_to.fullmatch(between):
+            return True
+        before = self._text[max(0, one.start - _BESIDE_CHARS) : one.start]
+        return bool(words.and_.fullmatch(between) and words.between.search(before))
 
     def _past(self, start: int, words: Words) -> bool:
         """Whether it may be a day of the past: then only what follows "for" is ahead."""
@@ -294,7 +308,7 @@ class Reading:
             clause.own_verb(words) or not self._clauses.sentence_is_past(index, words)
         ):
             return False
-        return not words.purpose.search(self._text[max(0, start - _PURPOSE_CHARS) : start])
+        return not words.purpose.search(self._text[max(0, start - _BESIDE_CHARS) : start])
 
     def _spoken(self, found: _Found, means: Meaning) -> SpokenDate | None:
         view_start, view_end = self._view.raw_span(found.start, found.end)
@@ -357,11 +371,14 @@ _MEASURABLE = {"date", "either order", "numeric", "in year", "a day of each year
 """Forms that end in a number, which may belong to the next word: "in March 3 friends come"."""
 
 
-def _belongs_to(following: str, form: Form, words: Words) -> bool:
+def _belongs_to(following: str, form: Form, words: Words, said: str) -> bool:
     """The word behind it takes what looked like a date: a floor, a measure."""
     if form.needs_more or (form.needs_end and following):
         return following not in words.goes_on
-    return form.means in _MEASURABLE and following in words.measures
+    if form.means not in _MEASURABLE or following not in words.measures:
+        return False
+    last = _LAST_WORD.search(said)
+    return last is not None and (last[0].isdigit() or last[0] in words.day)
 
 
 def _recurs(clauses: Clauses, index: int, spans: Spans) -> bool | None:

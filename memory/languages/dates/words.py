@@ -93,7 +93,9 @@ class Words:
     """By slot: whether a text has any of its words at all."""
     shifts: tuple[Shift, ...]
     up_to: Any
-    """What stands between the two ends of a span."""
+    """What stands between the two ends of a span; `and_` does behind `between`."""
+    and_: Any
+    between: Any
     goes_on: frozenset[str]
     measures: frozenset[str]
     yearly: Any
@@ -107,11 +109,13 @@ class Words:
     light: frozenset[str]
     past: Any
     simple_past: Any
-    """Verbs of the past, unless one of `auxiliary` stands just before ("is planned")."""
+    """Verbs of the past, unless one of `auxiliary` stands up to two words before ("is planned"),
+    or one of `determiners` just before ("a used car")."""
     participle: Any
     """Makes the past with one of `auxiliary` anywhere in the clause ("habe … gesehen")."""
     past_accented: Any
     auxiliary: frozenset[str]
+    determiners: frozenset[str]
     not_past: frozenset[str]
 
     def years_in(self, text: str) -> set[int]:
@@ -291,6 +295,16 @@ def _expanded(template: str, macros: Mapping[str, list[str]]) -> Iterator[str]:
     yield template
 
 
+def _before(patterns: list[str]) -> Any:
+    """What stands right in front of a date."""
+    return re2.compile(r"\b(?:" + "|".join(map(pattern, patterns)) + r")[ \t]+$")
+
+
+def _between(patterns: list[str]) -> Any:
+    """What stands between two dates, and nothing beside it."""
+    return re2.compile(r",?[ \t]*(?:" + "|".join(map(pattern, patterns)) + r")[ \t]*")
+
+
 def _plain(patterns: list[str]) -> Any:
     return re2.compile(r"\b(?:" + "|".join(map(pattern, patterns)) + r")\b")
 
@@ -382,13 +396,15 @@ def _words(language: str) -> Words:
         years=_compiled(rf"\b{slots['year']}\b"),
         gates={name: _compiled(words) for name, words in gates.items()},
         shifts=shifts,
-        up_to=re2.compile(rf"[ \t]*,?[ \t]*(?:{'|'.join(map(pattern, context['up_to']))})[ \t]+"),
+        up_to=_between(context["up_to"]),
+        and_=_between(context["and"]),
+        between=_before(context["between"]),
         goes_on=frozenset(map(fold, context["goes_on"])),
         measures=frozenset(s for word in context["measures"] for s in spellings(word)),
         yearly=_plain(context["yearly"]),
         once=_plain(context["once"]),
         habit=_plain(context["habit"]),
-        purpose=re2.compile(r"\b(?:" + "|".join(map(pattern, context["purpose"])) + r")[ \t]+$"),
+        purpose=_before(context["purpose"]),
         lasting=_plain(context["lasting"]),
         plan=_plain(context["plan"]),
         clause=_plain(context["clause"]),
@@ -398,6 +414,7 @@ def _words(language: str) -> Words:
         simple_past=_optional(context, "simple_past"),
         participle=_optional(context, "participle"),
         past_accented=_accented(context),
+        determiners=frozenset(map(fold, context.get("determiners", []))),
         auxiliary=frozenset(s for word in context.get("auxiliary", []) for s in spellings(word)),
         not_past=frozenset(s for word in context.get("not_past", []) for s in spellings(word)),
     )

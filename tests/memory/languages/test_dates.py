@@ -186,3 +186,24 @@ def test_the_day_is_that_of_the_own_offset() -> None:
     assert instant == berlin
     assert with_dates("heute", instant) == "heute (2026-12-31)"
     assert with_dates("heute", berlin) == "heute (2027-01-01)"
+
+
+def _documented() -> list[tuple[str, str]]:
+    """Words and the date that the documentation writes beside them."""
+    page = (ROOT / "docs" / "jarvis-learning.md").read_text(encoding="utf-8")
+    section = page.partition("## Spoken dates\n")[2].partition("\n## ")[0]
+    table = section.partition("### What each form means")[2].partition('"Next Friday"')[0]
+    cells = [cell for line in table.splitlines() for cell in line.split("|")[3:6]]
+    pieces = [piece.strip() for cell in cells for piece in re.split(r",(?! \d)", cell)]
+    return re.findall(r"([^\n`]+) `(\([^`]+\))`", "\n".join(pieces))
+
+
+@pytest.mark.parametrize(("words", "real"), _documented())
+def test_the_documentation_is_right(words: str, real: str) -> None:
+    """Each date in the table of docs/jarvis-learning.md is the one that is written."""
+    assert with_dates(words, AT) == f"{words} {real}"
+
+
+def test_the_documentation_has_dates() -> None:
+    """The table is found."""
+    assert len(_documented()) >= 10
