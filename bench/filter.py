@@ -36,6 +36,7 @@ WORST = {
     "ends of words": "aaaa. ",
     "quotation marks": "\" ' ",
     "blanks": " ",
+    "dots, then blanks": "." * 500 + " " * 9_500,
     "lines": "i live in bonn\n",
     "letters with marks": "e\u0301",
     "emoji": "\U0001f469\u200d\U0001f680",
