@@ -542,7 +542,9 @@ class Ledger:
             raise
         crossed: set[Notebook] = set()
         for name, part in staged.items():
-            if not store.commit(part, self._target(name), expected=contents[name]):
+            if store.commit(part, self._target(name), expected=contents[name]):
+                self._pages[name] = edit.as_bytes(after[name], contents[name]), after[name]
+            else:
                 after[name] = self._apply(name, logged, part)
                 crossed.add(name)
         return tuple(
@@ -682,12 +684,16 @@ class Ledger:
 
     def _pages_of(self, contents: _Bytes, to_change: Collection[Notebook]) -> _Pages:
         """Both pages; only those that are to be changed have to be fit for it."""
-        return {
-            name: self._editable(name, content)
-            if name in to_change
-            else read_page(name, (content or b"")[:_FILE_BYTES])
-            for name, content in contents.items()
-        }
+        pages: _Pages = {}
+        for name, content in contents.items():
+            known = self._pages.get(name)
+            if name in to_change:
+                pages[name] = self._editable(name, content)
+            elif known is not None and known[0] == content:
+                pages[name] = known[1]
+            else:
+                pages[name] = read_page(name, (content or b"")[:_FILE_BYTES])
+        return pages
 
     # The user's own edits --------------------------------------------------------------
 
