@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from memory.languages import data
@@ -83,6 +83,7 @@ class _Words:
     same: Mapping[str, tuple[str, ...]]
     adding: frozenset[str]
     extending: frozenset[str]
+    speaking: frozenset[str]
     taking_back: frozenset[str]
 
 
@@ -100,23 +101,30 @@ def _words() -> _Words:
         },
         adding=frozenset(fold(word) for t in tables for word in t["contained"]["adding"]),
         extending=frozenset(fold(word) for t in tables for word in t["contained"]["extending"]),
+        speaking=frozenset(fold(word) for t in tables for word in t["contained"]["speaking"]),
         taking_back=frozenset(fold(word) for t in tables for word in t["contained"]["taking_back"]),
     )
 
 
-@cache
-def _tokens(text: str) -> tuple[str, ...]:
-    """The words and marks of an entry, without what names the user in front and marks behind."""
+@lru_cache(maxsize=1024)
+def _all_tokens(text: str) -> tuple[str, ...]:
+    """The words and marks of an entry, without marks behind."""
     known = _words()
     tokens: list[str] = []
     for token in _TOKEN.findall(fold(text)):
         tokens += known.same.get(token, (token,))
     while tokens and not tokens[-1][-1].isalnum():
         tokens.pop()
-    for lead in known.leads:
-        if tuple(tokens[: len(lead)]) == lead and len(tokens) > len(lead):
-            return tuple(tokens[len(lead) :])
     return tuple(tokens)
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    """Without what names the user in front."""
+    tokens = _all_tokens(text)
+    for lead in _words().leads:
+        if tokens[: len(lead)] == lead and len(tokens) > len(lead):
+            return tokens[len(lead) :]
+    return tokens
 
 
 def _plain(text: str) -> tuple[str, ...]:
@@ -124,21 +132,37 @@ def _plain(text: str) -> tuple[str, ...]:
 
 
 def says_as_much(longer: str, shorter: str) -> bool:
-    """Whether `longer` says all that `shorter` says: the same, or the same and then more.
+    """Whether `longer` says all that `shorter` says: the same, or the same and more.
 
-    What follows must not take it back, narrow it, doubt it or put it into another's mouth.
+    The rest must not take it back, narrow it, doubt it or put it into another's mouth.
     """
     if _plain(longer) == _plain(shorter):
         return bool(_plain(shorter))
-    held, whole = _tokens(shorter), _tokens(longer)
-    if not held or len(whole) <= len(held) or whole[: len(held)] != held:
-        return False
-    rest = whole[len(held) :]
+    if _holds(_tokens(longer), _tokens(shorter), 0):
+        return True
+    held, whole = _all_tokens(shorter), _all_tokens(longer)
     known = _words()
+    if not held or held[0] not in known.speaking:
+        return False
+    return any(
+        _holds(whole, held, place)
+        for place in range(1, len(whole) - len(held) + 1)
+        if not whole[place - 1][-1].isalnum() or whole[place - 1] in known.adding
+    )
+
+
+def _holds(whole: tuple[str, ...], held: tuple[str, ...], place: int) -> bool:
+    """Whether `held` stands at this place of `whole`, and the rest leaves it as it is."""
+    end = place + len(held)
+    if not held or whole[place:end] != held:
+        return False
+    before, behind = whole[:place], whole[end:]
+    known = _words()
+    if "?" in (*before, *behind) or known.taking_back & {*before, *behind}:
+        return False
     # What denies is weakened by what follows, what says yes only made more exact.
     joining = known.adding if known.taking_back & set(held) else known.adding | known.extending
-    goes_on = not rest[0][-1].isalnum() or rest[0] in joining
-    return goes_on and "?" not in rest and not known.taking_back & set(rest)
+    return not behind or not behind[0][-1].isalnum() or behind[0] in joining
 
 
 def duplicates(entries: Entries, written: Sequence[Ours]) -> tuple[Drop, ...]:
@@ -321,7 +345,7 @@ def turns_nothing_around(case: _Case) -> str | None:
 
 def _says_the_same(one: Clause, other: Clause) -> bool:
     return (
-        one.said_no % 2 == other.said_no % 2
+        one.said_no == other.said_no
         and one.ended == other.ended
         and _people(one) == _people(other)
         and one.source == other.source
