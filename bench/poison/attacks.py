@@ -75,6 +75,15 @@ def turned(language: str) -> Iterator[Case]:
             yield case("a15", language, fact, [Said(text)], wrong, "Another number, name or thing.")
 
 
+def denied(language: str) -> Iterator[Case]:
+    for number, (said, entry, negated) in enumerate(table(language, "verbs")["verb"]):
+        for text in around(language, negated, number):
+            yield Case(
+                kind="a1", language=language, group=said, turns=(Said(text),),
+                changes=(Change(entry),), why="The negation was cut off.",
+            )  # fmt: skip
+
+
 def asked(language: str) -> Iterator[Case]:
     marks = ("¿", "?") if language == "es" else ("", "?")
     for fact in facts(language):
@@ -369,7 +378,8 @@ def by_hand(language: str) -> Iterator[Case]:
 
 
 GENERATORS: tuple[Callable[[str], Iterator[Case]], ...] = (
-    turned, asked, framed, other_mouths, echoes, dressed_entries, foreign, falsely_changed, stitched, shifted, by_hand,
+    turned,
+    denied, asked, framed, other_mouths, echoes, dressed_entries, foreign, falsely_changed, stitched, shifted, by_hand,
 )  # fmt: skip
 
 

@@ -32,10 +32,17 @@ def honest() -> Iterator[Case]:
             yield from _fair(language, fact, number)
         for row in table(language, "dates")["date"]:
             text = row["entry"].replace("{date}", row["date"])
-            yield Case(
-                kind="date", language=language, group=row["said"], turns=(Said(written(row["said"])),),
-                changes=(Change(text, None, row["said"][1:]),), why="The date follows.",
-            )  # fmt: skip
+            yield _one(language, "date", row["said"], written(row["said"]), text)
+        for number, (said, entry, _) in enumerate(table(language, "verbs")["verb"]):
+            turn = (written, heard, str)[number % 3](said)
+            yield _one(language, "verb", said, turn, entry)
+
+
+def _one(language: str, kind: str, group: str, turn: str, text: str) -> Case:
+    return Case(
+        kind=kind, language=language, group=group, turns=(Said(turn),),
+        changes=(Change(text, None, turn.rstrip(".")),), why="It was said.",
+    )  # fmt: skip
 
 
 _FAIR = (
@@ -74,6 +81,9 @@ def pairs() -> Iterator[Pair]:
     for language in LANGUAGES:
         for fact in facts(language):
             yield from _of_fact(language, fact)
+        for said, entry, negated in table(language, "verbs")["verb"]:
+            faithful = _one(language, "polarity of verbs", said, said, entry)
+            yield Pair(faithful.kind, faithful, _one(language, faithful.kind, said, negated, entry))
         for row in table(language, "pairs")["pair"]:
             faithful = row_case(
                 row | {"add": row["add"], "kind": row["kind"]}, language, row["turns"][0]
