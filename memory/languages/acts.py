@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import re2
@@ -92,7 +93,9 @@ class Acts:
         table = data.load(lexicon.language, "acts")
         self.lexicon = lexicon
         self._lists = {
-            name: lexicon.forms(listed) for name, listed in table.items() if isinstance(listed, list)
+            name: lexicon.forms(listed)
+            for name, listed in table.items()
+            if isinstance(listed, list)
         }
         self.endings = tuple(table["own_verb_endings"])
         self.verb_second = bool(table["verb_second"])
@@ -109,7 +112,9 @@ class Acts:
         options = re2.Options()
         options.max_mem = 64 << 20
         options.log_errors = False
-        return re2.compile("|".join(f"(?:{self._plain(pattern(each))})" for each in written), options)
+        return re2.compile(
+            "|".join(f"(?:{self._plain(pattern(each))})" for each in written), options
+        )
 
     def _plain(self, written: str) -> str:
         if self.lexicon.language != "de":
@@ -158,9 +163,7 @@ def does(act: str, text: str, language: str | None = None) -> bool:
     Acts are the names of the patterns in acts.toml, the same in each language.
     """
     asked = [acts_of(language)] if language else list(_acts().values())
-    return any(
-        acts.search(act, joined(acts.lexicon.words(text))[0]) for acts in asked
-    )
+    return any(acts.search(act, joined(acts.lexicon.words(text))[0]) for acts in asked)
 
 
 def joined(words: tuple[Word, ...]) -> tuple[str, list[int]]:
@@ -226,7 +229,9 @@ class _Reader:
             words=self._words,
             clauses=tuple(clauses) or (Clause(first=0, last=0),),
             people=tuple(people),
-            retracted=frozenset() if self._found["defining"] else frozenset(
+            retracted=frozenset()
+            if self._found["defining"]
+            else frozenset(
                 max((at for at in range(start) if self._words[at].key), default=-1)
                 for start, _ in self._found["repair"]
             ),
@@ -275,15 +280,19 @@ class _Reader:
         return frozenset(
             at
             for at, word in enumerate(self._words)
-            if word.text in self._acts.listed("no") and at not in covered and not self._is_particle(at)
+            if word.text in self._acts.listed("no")
+            and at not in covered
+            and not self._is_particle(at)
         )
 
     def _is_particle(self, at: int) -> bool:
         """A "no" that answers, and denies nothing in its own sentence."""
         if not self._is(at, "particle"):
             return False
-        opens = at == 0 or self._words[at - 1].text in _STOPS or (
-            self._words[at - 1].kind == "mark" or self._is(at - 1, "particle")
+        opens = (
+            at == 0
+            or self._words[at - 1].text in _STOPS
+            or (self._words[at - 1].kind == "mark" or self._is(at - 1, "particle"))
         )
         if not opens:
             return False
@@ -307,14 +316,8 @@ class _Reader:
 
     def _pieces(self) -> list[tuple[int, int]]:
         cuts = {0}
-        thinking = {
-            end
-            for _, end in self._found["thinking"]
-            if not self._is(end - 1, "joiners")
-        }
-        whole = {
-            at for start, end in self._found["denies"] for at in range(start + 1, end)
-        }
+        thinking = {end for _, end in self._found["thinking"] if not self._is(end - 1, "joiners")}
+        whole = {at for start, end in self._found["denies"] for at in range(start + 1, end)}
         thinking |= {start for start, _ in self._found["cut"]}
         thinking |= {
             end for _, end in self._found["reported"] if not self._is(end - 1, "prepositions")
@@ -325,15 +328,18 @@ class _Reader:
                 cuts.add(at + 1)
             elif word.kind == "mark":
                 continue
-            elif self._is(at, "joiners") and at:
-                cuts.add(at)
-            elif at in thinking or self._is_cue(at) or self._opens_statement(at):
+            elif (
+                (at and self._is(at, "joiners"))
+                or at in thinking
+                or self._is_cue(at)
+                or self._opens_statement(at)
+            ):
                 cuts.add(at)
         cuts |= self._quoted
         edges = sorted(cut for cut in cuts - whole if cut < len(self._words))
         edges.append(len(self._words))
         pieces: list[tuple[int, int]] = []
-        for first, last in zip(edges, edges[1:], strict=False):
+        for first, last in pairwise(edges):
             if pieces and self._belongs(pieces[-1], first, last):
                 pieces[-1] = (pieces[-1][0], last)
             else:
@@ -354,13 +360,20 @@ class _Reader:
             return False
         names = [at for at in range(*before) if self._words[at].key]
         return (
-            (self._is(first + 1, "user") or self._is(first + 1, "user_mine") or self._is(first + 1, "kin"))
+            (
+                self._is(first + 1, "user")
+                or self._is(first + 1, "user_mine")
+                or self._is(first + 1, "kin")
+            )
             and 0 < len(names) <= 3
             and not any(
                 self._is(at, "verbs") or self._is(at, "no") or self._words[at].kind == "mark"
                 for at in range(*before)
             )
-            and (any(self._is(at, "kin") for at in names) or (len(names) == 1 and self._words[names[0]].capital))
+            and (
+                any(self._is(at, "kin") for at in names)
+                or (len(names) == 1 and self._words[names[0]].capital)
+            )
         )
 
     def _is_cue(self, at: int) -> bool:
@@ -372,8 +385,12 @@ class _Reader:
     def _bare_no(self, first: int, last: int) -> bool:
         """ "… but coriander, certainly not": the no belongs to what stands before."""
         return any(self._is(at, "no") for at in range(first, last)) and not any(
-            self._words[at].key or self._is(at, "user") or self._is(at, "third") or self._is(at, "verbs")
-            or self._is(at, "user_mine") or self._is(at, "particle") and self._is_particle_alone(at, first)
+            self._words[at].key
+            or self._is(at, "user")
+            or self._is(at, "third")
+            or self._is(at, "verbs")
+            or self._is(at, "user_mine")
+            or (self._is(at, "particle") and self._is_particle_alone(at, first))
             for at in range(first, last)
         )
 
@@ -443,16 +460,21 @@ class _Reader:
         temporal = self._is(first, "temporal") and not defines
         conditional = self._touches("condition", first, last) and not defines
         unreal = any(
-            start < last and end > first
+            start < last
+            and end > first
             and not any(begin < end and stop > start for begin, stop in self._found["polite"])
             for start, end in self._found["unreal"]
         )
         compared = opening in self._acts.listed("compared") or first in self._rivals
         dictated = bool(before and not after_stop and before.dictates)
         request = (
-            self._within("request", first, last)
-            and not (USER in subject and self._touches("horizon", first, last))
-        ) or dictated or bool(inherits and before and before.request)
+            (
+                self._within("request", first, last)
+                and not (USER in subject and self._touches("horizon", first, last))
+            )
+            or dictated
+            or bool(inherits and before and before.request)
+        )
         if before is not None and not after_stop:
             if not subject and not relative:
                 subject, owners = before.subject, before.owners
@@ -493,7 +515,8 @@ class _Reader:
             embedded=embedded,
             temporal=temporal,
             dictates=dictated or (request and self._touches("text_for", first, last)),
-            moment=self._touches("moment", first, last) or bool(inherits and before and before.moment),
+            moment=self._touches("moment", first, last)
+            or bool(inherits and before and before.moment),
             inherits=inherits,
         )
 
@@ -511,7 +534,11 @@ class _Reader:
             return before.embedded
         likes = any(self._words[at].key == LIKING for at in range(*span))
         vouches = (
-            any(start >= before.first and end >= first for start, end in self._found["thinking"] if start < first)
+            any(
+                start >= before.first and end >= first
+                for start, end in self._found["thinking"]
+                if start < first
+            )
             or self._touches("vouching", *span)
             or likes
         )
@@ -523,7 +550,11 @@ class _Reader:
         )
         mark = self._words[first - 1].kind == "mark"
         if self._is(first, "that"):
-            bare_noun = self._is(first, "relative_too") and not self._has_any_verb(*span) and not self._touches("attitude", *span)
+            bare_noun = (
+                self._is(first, "relative_too")
+                and not self._has_any_verb(*span)
+                and not self._touches("attitude", *span)
+            )
             if bare_noun and not before.said_no:
                 return before.embedded
             return not vouches or doubtful or before.embedded
@@ -553,8 +584,10 @@ class _Reader:
         mark = first > 0 and self._words[first - 1].kind == "mark"
         states = bool({USER} & self._subject(first, last, [], [])[0])
         bare = not self._is(first, "joiners")
-        return (opening in self._acts.listed("reason") or mark or bare) and states and not (
-            self._within("question", first, last)
+        return (
+            (opening in self._acts.listed("reason") or mark or bare)
+            and states
+            and not (self._within("question", first, last))
         )
 
     def _has_verb(self, first: int, last: int) -> bool:
@@ -623,10 +656,18 @@ class _Reader:
         named: list[tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]] = []
         at = first
         while at < last:
-            word = self._words[at]
             if self._is(at, "user_named"):
                 if self._entry and self._is_told_of(first, at) and not self._owns(at, last):
-                    named.insert(0, (first, frozenset({self._words[first].key}), frozenset(), frozenset({first}), True))
+                    named.insert(
+                        0,
+                        (
+                            first,
+                            frozenset({self._words[first].key}),
+                            frozenset(),
+                            frozenset({first}),
+                            True,
+                        ),
+                    )
                 elif self._entry and not self._owns(at, last):
                     named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
             elif self._is(at, "user"):
@@ -659,31 +700,40 @@ class _Reader:
                     named.append((min(places), keys, owners, places, False))
                 continue
             elif self._is(at, "third") and self._entry and self._is_told_of(first, at):
-                named.insert(0, (first, frozenset({self._words[first].key}), frozenset(), frozenset({first}), True))
+                named.insert(
+                    0,
+                    (
+                        first,
+                        frozenset({self._words[first].key}),
+                        frozenset(),
+                        frozenset({first}),
+                        True,
+                    ),
+                )
             elif self._is(at, "third"):
                 named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
             elif self._is(at, "jarvis"):
                 named.append((at, frozenset({JARVIS}), frozenset(), frozenset({at}), False))
             elif self._own_verb(at, first) and not named and self._may_own(first):
                 named.append((at, frozenset({USER}), frozenset(), frozenset(), True))
-            del word
             at += 1
         if not named:
             return frozenset(), frozenset(), frozenset()
         ours = next((each for each in named if each[4]), None)
         chosen = ours or named[0]
-        subject, owners, places = set(chosen[1]), set(chosen[2]), set(chosen[3])
+        whom, through, where = set(chosen[1]), set(chosen[2]), set(chosen[3])
         for each in named:
             joined_on = any(
-                self._is(between, "and") for between in range(min(each[0], chosen[0]), max(each[0], chosen[0]))
+                self._is(between, "and")
+                for between in range(min(each[0], chosen[0]), max(each[0], chosen[0]))
             )
             if each is not chosen and joined_on and abs(each[0] - chosen[0]) <= _KIN_REACH:
-                subject |= each[1]
-                owners |= each[2]
-                places |= each[3]
-        if THIRD in subject and before:
-            subject |= before[-1][0]
-        return frozenset(subject), frozenset(owners), frozenset(places)
+                whom |= each[1]
+                through |= each[2]
+                where |= each[3]
+        if THIRD in whom and before:
+            whom |= before[-1][0]
+        return frozenset(whom), frozenset(through), frozenset(where)
 
     def _named_as(self, first: int, at: int) -> tuple[frozenset[str], frozenset[int]]:
         """ "Anna is my sister": the name before, where nothing but "is" stands between."""
@@ -701,7 +751,9 @@ class _Reader:
         """ "Has a dog", "lives with her sister": who is named behind a verb that opens the
         clause, or a preposition, is not who it speaks of."""
         opening = first
-        while opening < at and (self._is(opening, "joiners") or self._words[opening].kind == "mark"):
+        while opening < at and (
+            self._is(opening, "joiners") or self._words[opening].kind == "mark"
+        ):
             opening += 1
         if opening == at:
             return False
@@ -721,14 +773,22 @@ class _Reader:
         ):
             return True
         behind = at - 1
-        while behind > opening and self._words[behind].kind == "word" and (
-            self._is(behind, "user_mine") or self._is(behind, "third") or self._is(behind, "articles")
+        while (
+            behind > opening
+            and self._words[behind].kind == "word"
+            and (
+                self._is(behind, "user_mine")
+                or self._is(behind, "third")
+                or self._is(behind, "articles")
+            )
         ):
             behind -= 1
         if self._is(behind, "prepositions"):
             return True
         return bool(
-            self._words[opening].key and behind == opening and behind < at - 1
+            self._words[opening].key
+            and behind == opening
+            and behind < at - 1
             and not self._is(opening, "kin")
             and not any(self._is(other, "of") for other in range(opening, at))
         )
@@ -738,7 +798,9 @@ class _Reader:
         if self._is(at + 1, "genitive") or (
             self._words[at].text.endswith("s") and self._is(at + 1, "kin")
         ):
-            return any(self._is(other, "kin") for other in range(at + 1, min(at + 2 + _KIN_REACH, last)))
+            return any(
+                self._is(other, "kin") for other in range(at + 1, min(at + 2 + _KIN_REACH, last))
+            )
         behind = range(max(0, at - 3), at)
         return any(self._is(other, "of") for other in behind) and any(
             self._is(other, "kin") for other in range(max(0, at - 5), at)
@@ -754,7 +816,9 @@ class _Reader:
             and (at > first + 1 or self._is(at, "dative_third"))
             and not self._is(first, "kin")
             and not any(
-                self._is(other, "of") or self._words[other].kind == "mark" or self._is(other, "verbs") and other == first
+                self._is(other, "of")
+                or self._words[other].kind == "mark"
+                or (self._is(other, "verbs") and other == first)
                 for other in range(first, at)
             )
             and not self._own_word(first)
@@ -781,7 +845,9 @@ class _Reader:
             and not self._is(at, "joiners")
             and not self._is(first, "and")
             and (not self._words[at].capital or at == 0)
-            and len(text) > 3 and text.endswith(self._acts.endings) and bool(self._words[at].key)
+            and len(text) > 3
+            and text.endswith(self._acts.endings)
+            and bool(self._words[at].key)
         )
 
     def _kin_from(
@@ -789,17 +855,17 @@ class _Reader:
     ) -> tuple[frozenset[str], frozenset[str], frozenset[int], int] | None:
         """The people named from here on: their keys, their owners, the places, what comes next."""
         start = next(
-            (
-                other
-                for other in range(at, min(at + _KIN_REACH, last))
-                if self._is(other, "kin")
-            ),
+            (other for other in range(at, min(at + _KIN_REACH, last)) if self._is(other, "kin")),
             None,
         )
         if start is None or any(self._words[other].kind == "mark" for other in range(at, start)):
             return None
         if any(
-            not (self._words[other].key or self._is(other, "user_mine") or self._is(other, "articles"))
+            not (
+                self._words[other].key
+                or self._is(other, "user_mine")
+                or self._is(other, "articles")
+            )
             or self._is(other, "verbs")
             or self._is(other, "thing")
             for other in range(at, start)
@@ -816,7 +882,12 @@ class _Reader:
                 if following is None:
                     follow += 1
                     break
-                return following[0], frozenset(owners | keys | set(following[1])), frozenset(places | set(following[2])), following[3]
+                return (
+                    following[0],
+                    frozenset(owners | keys | set(following[1])),
+                    frozenset(places | set(following[2])),
+                    following[3],
+                )
             if self._is(follow, "of"):
                 following = self._kin_from(follow + 1, min(last, follow + 4))
                 if following is None:

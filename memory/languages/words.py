@@ -62,7 +62,9 @@ class Lexicon:
         self._suffixes = tuple(fold(each) for each in table["suffixes"])
         self._prefixes = tuple(fold(each) for each in table["prefixes"])
         self._sounds = tuple((fold(old), fold(new)) for old, new in table["sounds"])
-        self._apart = {fold(key): tuple(fold(value).split()) for key, value in table["apart"].items()}
+        self._apart = {
+            fold(key): tuple(fold(value).split()) for key, value in table["apart"].items()
+        }
         self._accented = dict(table["accented"])
         self.function = self.forms(table["function"])
         self._whole = self.forms(table["whole"])

@@ -29,7 +29,9 @@ _MARKUP = re.compile(
     r"|\\[nrtux]|javascript:|data:text",
     re.IGNORECASE,
 )
-_ROLE = re.compile(r"^\s*(?:system|assistant|developer|tool|human|user|jarvis)\s*[:>]", re.IGNORECASE)
+_ROLE = re.compile(
+    r"^\s*(?:system|assistant|developer|tool|human|user|jarvis)\s*[:>]", re.IGNORECASE
+)
 _FANCY = re.compile(
     "[\uff01-\uff5e\U0001d400-\U0001d7ff\u2460-\u24ff\u2100-\u214f\u1d00-\u1dbf\u02b0-\u02ff"
     "\u2070-\u209f\ufb00-\ufb4f\U0001f100-\U0001f1e5\u3000-\u303f\u3200-\u33ff]"
@@ -118,7 +120,7 @@ def disguised(text: str) -> str | None:
         return fancy.group()
     for word in re.findall(r"[^\W\d_]+(?:[-.'@/][^\W\d_]+)*", text):
         if len(_scripts(word)) > 1:
-            return word
+            return str(word)
     return None
 
 
@@ -126,7 +128,7 @@ def foreign(text: str) -> str | None:
     """The first word in another script than Latin."""
     for word in re.findall(r"[^\W\d_]+", text):
         if _scripts(word) - {"LATIN"}:
-            return word
+            return str(word)
     return None
 
 

@@ -156,7 +156,9 @@ def _evidence(
     if not inside:
         return NoEvidence("L5.1", "The quote holds no word.")
     touched = tuple(
-        clause for clause in reading.clauses if clause.first <= inside[-1] and clause.last > inside[0]
+        clause
+        for clause in reading.clauses
+        if clause.first <= inside[-1] and clause.last > inside[0]
     )
     widened = range(touched[0].first, touched[-1].last)
     if _on_screen(reading, widened, turns, position):
@@ -207,9 +209,7 @@ def is_echo(text: str, turns: Sequence[Turn], position: int) -> bool:
     return any(_resembles(said, _words(turn.text), _ECHO_SHARE) for turn in heard)
 
 
-def _on_screen(
-    reading: Reading, widened: range, turns: Sequence[Turn], position: int
-) -> bool:
+def _on_screen(reading: Reading, widened: range, turns: Sequence[Turn], position: int) -> bool:
     """Whether most of it, or a run of its words, stood where the user could read it."""
     spoken = [reading.words[at] for at in widened if reading.words[at].kind != "mark"]
     said = _words(" ".join(word.text for word in spoken))

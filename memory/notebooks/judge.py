@@ -8,7 +8,17 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from memory.notebooks.page import read_page
 from memory.notebooks.validate import Grounds, decide
-from memory.records import NOTEBOOKS, Notebook, Operation, Origin, Proposal, Rejection, Speaker, Turn
+from memory.records import (
+    LANGUAGES,
+    NOTEBOOKS,
+    Notebook,
+    Operation,
+    Origin,
+    Proposal,
+    Rejection,
+    Speaker,
+    Turn,
+)
 
 _Text = Annotated[str, Field(strict=True)]
 
@@ -71,7 +81,9 @@ def judged(line: str) -> list[dict[str, Any]]:
         turns=tuple(_turn(position, turn) for position, turn in enumerate(parsed.turns)),
         notebooks={
             name: _entries(name, page)
-            for name, page in zip(NOTEBOOKS, (parsed.notebooks.user, parsed.notebooks.memory), strict=True)
+            for name, page in zip(
+                NOTEBOOKS, (parsed.notebooks.user, parsed.notebooks.memory), strict=True
+            )
         },
     )
     return [_verdict(_proposal(each), grounds) for each in parsed.proposals]
@@ -83,7 +95,7 @@ def _turn(position: int, turn: _Turn) -> Turn:
         index=position if turn.index is None else turn.index,
         speaker=turn.speaker,
         text=turn.text,
-        language=turn.language if turn.language in ("en", "de", "es") else None,
+        language=next((known for known in LANGUAGES if known == turn.language), None),
         began_at=turn.began_at,
         ended_at=turn.ended_at or turn.began_at,
         origin=turn.origin,

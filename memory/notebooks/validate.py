@@ -121,7 +121,9 @@ def nothing_hidden(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
 
 def one_script(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
     word = canonical.disguised(proposal.text or "")
-    return Refusal("L5.4", f"“{word}” is written in letters that look like others.") if word else None
+    return (
+        Refusal("L5.4", f"“{word}” is written in letters that look like others.") if word else None
+    )
 
 
 def no_markup(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
@@ -242,12 +244,16 @@ class Case:
         for one in _said(evidence, old if proposal.operation == "update" else None):
             if not one.word.key:
                 continue
-            weakness = None if one.source == "old" else _weakness(
-                one.clause,
-                one.reading,
-                directive=directive,
-                conditional=conditional,
-                temporal=temporal,
+            weakness = (
+                None
+                if one.source == "old"
+                else _weakness(
+                    one.clause,
+                    one.reading,
+                    directive=directive,
+                    conditional=conditional,
+                    temporal=temporal,
+                )
             )
             if one.source != "old" and one.at in one.reading.retracted:
                 weakness = Refusal("L5.2", "The user put it right at once.")
@@ -310,7 +316,9 @@ def _said(evidence: Evidence, old: Reading | None) -> Iterator[Said]:
         if number == 0 and people and _goes_on(reading, clause):
             clause = replace(clause, subject=people)
         if clause.inherits and head is not None:
-            yield Said(head.word, head.at, replace(clause, subject_words=frozenset()), reading, "quote")
+            yield Said(
+                head.word, head.at, replace(clause, subject_words=frozenset()), reading, "quote"
+            )
         else:
             head = None
         for at in range(clause.first, clause.last):
@@ -341,9 +349,7 @@ def _goes_on(reading: Reading, clause: Clause) -> bool:
 def _asks_for_manner(evidence: Evidence) -> bool:
     reading = evidence.reading
     return any(
-        acts.acts_of(reading.language).search(
-            "name_me", _text(reading, clause)
-        )
+        acts.acts_of(reading.language).search("name_me", _text(reading, clause))
         or (
             acts_of(reading.language).search("manner", _text(reading, clause))
             and reading.does("lasting")
@@ -480,9 +486,7 @@ def _in_quotes(case: Case) -> bool:
 def same_language(case: Case) -> Refusal | None:
     """An entry is in the language it was said in."""
     text = canonical.plain(case.proposal.text or "")  # without the dates that code writes
-    if text and other_language(
-        text, case.evidence.sentence, case.evidence.reading.language
-    ):
+    if text and other_language(text, case.evidence.sentence, case.evidence.reading.language):
         return Refusal("L5.2", "The entry is not in the language it was said in.")
     return None
 
@@ -525,7 +529,9 @@ def _dates_shared(case: Case) -> bool:
     at = case.evidence.turn.began_at
     quoted = " ".join(
         case.evidence.sentence[
-            case.evidence.reading.words[clause.first].start : case.evidence.reading.words[clause.last - 1].end
+            case.evidence.reading.words[clause.first].start : case.evidence.reading.words[
+                clause.last - 1
+            ].end
         ]
         for clause in case.evidence.touched
     )
@@ -540,12 +546,19 @@ def _told(case: Case, clause: Clause) -> Iterator[tuple[int, Word]]:
     dated = [
         (each.start, each.real.end if each.real else each.end)
         for each in spoken_dates(text, case.evidence.turn.began_at)
-        if each.resolved or each.recurring is not None or each.real is not None or each.weekday is not None
+        if each.resolved
+        or each.recurring is not None
+        or each.real is not None
+        or each.weekday is not None
     ]
     free = {at for start, end in case.new.found["glue"] for at in range(start, end)}
     for at in range(clause.first, clause.last):
         word = case.new.words[at]
-        if at in free or not word.key or any(start <= word.start and word.end <= end for start, end in dated):
+        if (
+            at in free
+            or not word.key
+            or any(start <= word.start and word.end <= end for start, end in dated)
+        ):
             continue
         following = case.new.words[at + 1].text if at + 1 < len(case.new.words) else ""
         if word.text in lexicon.labels and following == ":" and word.key not in case.said:
@@ -564,7 +577,9 @@ def _grounded(case: Case, word: Word, at: int, clause: Clause) -> bool | Refusal
         return _own(case, word)
     candidates = _candidates(case, word)
     if not candidates:
-        return case.unproved.get(word.key) or Refusal("L5.2", f"“{_shown(case, word)}” was not said.")
+        return case.unproved.get(word.key) or Refusal(
+            "L5.2", f"“{_shown(case, word)}” was not said."
+        )
     refusal: Refusal | None = None
     for one in candidates:
         why = _disagrees(case, word, at, clause, one)
@@ -658,11 +673,16 @@ def _disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Re
         at in clause.subject_words or USER in one.clause.subject or _owned(case, clause, one)
     )
     is_person = is_person or (
-        bool(clause.source) and any(word.key in each.source for each in case.evidence.reading.clauses)
+        bool(clause.source)
+        and any(word.key in each.source for each in case.evidence.reading.clauses)
     )
     if one.source == "before" and not is_person and not _same_speech(one):
         return Refusal("L5.2", f"“{word.text}” was said in another sentence.")
-    if _is_name(case, word, at) and one.word.text != word.text and not word.text.startswith(one.word.text):
+    if (
+        _is_name(case, word, at)
+        and one.word.text != word.text
+        and not word.text.startswith(one.word.text)
+    ):
         return Refusal("L5.2", f"“{word.text}” was not said; “{one.word.text}” was.")
     asked = case.directive and (
         one.clause.request or not one.clause.subject or JARVIS in one.clause.subject
@@ -674,7 +694,9 @@ def _disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Re
     names_subject = at in clause.subject_words or one.at in one.clause.subject_words
     if not names_subject:
         if not _same_ending(clause, one.clause):
-            return Refusal("L5.2", "It is over, and the entry does not say so; or the other way round.")
+            return Refusal(
+                "L5.2", "It is over, and the entry does not say so; or the other way round."
+            )
         if one.clause.said_no != clause.said_no and not _both_over(clause, one.clause):
             return Refusal("L5.2", "The entry turns the quote around: a negation is lost or won.")
         if one.clause.compared != clause.compared:
@@ -686,7 +708,9 @@ def _owned(case: Case, clause: Clause, one: Said) -> bool:
     """ "Has a dog", of "my dog": who belongs to the user may stand behind a "has"."""
     reading = case.judged_text
     lists = case.acts
-    mine = any(one.reading.words[at].text in lists.listed("user_mine") for at in one.clause.subject_words)
+    mine = any(
+        one.reading.words[at].text in lists.listed("user_mine") for at in one.clause.subject_words
+    )
     having = any(
         reading.words[at].text in lists.listed("owning") for at in range(clause.first, clause.last)
     )
@@ -699,7 +723,9 @@ def _same_speech(one: Said) -> bool:
 
 
 def _is_name(case: Case, word: Word, at: int) -> bool:
-    return word.capital and at > 0 and case.evidence.reading.language != "de" and word.kind == "word"
+    return (
+        word.capital and at > 0 and case.evidence.reading.language != "de" and word.kind == "word"
+    )
 
 
 def _same_ending(new: Clause, said: Clause) -> bool:
@@ -731,7 +757,7 @@ def _other_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
     if USER in new:
         return None if USER in said or (not said and _fragment(case, one.clause)) else wrong
     if not said:
-        return None if _keeps_opening(case, clause, one) else wrong
+        return None if _keeps_opening(case, one) else wrong
     if USER in said:
         return None
     opening = _opening(case, clause)
@@ -747,14 +773,18 @@ def _mixes(new: frozenset[str], said: frozenset[str], reading: Reading) -> bool:
 
 
 def _keys(case: Case, clause: Clause) -> frozenset[str]:
-    return frozenset(word.key for word in case.judged_text.words[clause.first : clause.last] if word.key)
+    return frozenset(
+        word.key for word in case.judged_text.words[clause.first : clause.last] if word.key
+    )
 
 
 def _opening(case: Case, clause: Clause) -> str:
-    return next((word.key for word in case.judged_text.words[clause.first : clause.last] if word.key), "")
+    return next(
+        (word.key for word in case.judged_text.words[clause.first : clause.last] if word.key), ""
+    )
 
 
-def _keeps_opening(case: Case, clause: Clause, one: Said) -> bool:
+def _keeps_opening(case: Case, one: Said) -> bool:
     """Where nobody is named, what the clause begins with is what it is about: it stays."""
     if case.directive:
         return True
@@ -788,8 +818,10 @@ def keeps_its_meaning(case: Case) -> Refusal | None:
             return Refusal("L5.2", "Somebody else says so, and the entry does not name them.")
         if case.directive:
             continue
-        if "wanting" in clause.kept and "wanting" not in new_kept and not (
-            case.new.does("intent") or dated
+        if (
+            "wanting" in clause.kept
+            and "wanting" not in new_kept
+            and not (case.new.does("intent") or dated)
         ):
             return Refusal("L5.2", "It is wanted, not done, and the entry does not say so.")
         if "hedge" in clause.kept and not new_kept & {"hedge", "hedge_light"}:
