@@ -17,7 +17,7 @@ from pathlib import Path
 
 from memory import store
 from memory.days import day_of
-from memory.notebooks.edit import editable, one_line
+from memory.notebooks.edit import clean_text, one_line
 from memory.vault import Vault
 
 TITLE_CHARS = 80
@@ -64,7 +64,7 @@ def append(
     with store.locked(path.parent / ".lock"):
         with store.writing(path):
             content = path.read_bytes() if path.exists() else b""
-        written = editable(path.name, content).text
+        written = clean_text(path.name, content)
         there = _LINE_END.sub("\n", written)
         if once and new in there:
             return path

@@ -13,7 +13,7 @@ from codecs import BOM_UTF8
 from collections import Counter
 
 from memory.errors import NotebookUnwritable
-from memory.notebooks.page import BLOCK_ID, ITEM_MARK, Entry, Page, escaped, read_page
+from memory.notebooks.page import BLOCK_ID, ITEM_MARK, Entry, Page, escaped, read_page, read_text
 
 # The model reads these lines too, so they hold nothing that it could take for a fact.
 BEGINNINGS = {
@@ -34,10 +34,18 @@ def editable(name: str, content: bytes | None) -> Page:
     Raises NotebookUnwritable for what is not clean UTF-8: writing it would change letters
     that the user never touched.
     """
-    page = read_page(name, content or b"")
+    return _clean(read_page(name, content or b""))
+
+
+def clean_text(name: str, content: bytes) -> str:
+    """The text of a file that is appended to. Raises NotebookUnwritable as `editable` does."""
+    return _clean(read_text(name, content)).text
+
+
+def _clean(page: Page) -> Page:
     if page.warnings:
         raise NotebookUnwritable(
-            f"{name} can't be changed as it is. {page.warnings[0]} Nothing was changed in it."
+            f"{page.name} can't be changed as it is. {page.warnings[0]} Nothing was changed in it."
         )
     return page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -75,6 +75,12 @@ def read_page(name: str, content: bytes) -> Page:
     Nothing readable is lost: what isn't UTF-8 is read as what it most likely is, with a
     warning. What is no text at all gives an empty page and a warning.
     """
+    page = read_text(name, content)
+    return replace(page, entries=_entries(page.text))
+
+
+def read_text(name: str, content: bytes) -> Page:
+    """The same without looking for entries."""
     text, warning = _decoded(name, content)
     warnings = [warning] if warning else []
     written = text.rstrip("\0")
@@ -100,7 +106,7 @@ def read_page(name: str, content: bytes) -> Page:
             f"{name} ends in zero bytes, as after a power cut; the text before them was read. "
             "Look whether its end is missing, and save it again."
         )
-    return Page(name=name, text=written, entries=_entries(written), warnings=tuple(warnings))
+    return Page(name=name, text=written, warnings=tuple(warnings))
 
 
 # Decoding -----------------------------------------------------------------------------
