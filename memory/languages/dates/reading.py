@@ -266,7 +266,7 @@ class Reading:
             means.bare == "month" and clause.yearly
         ):
             return Meaning(kind="weekly", weekday=means.weekday, month=means.month)
-        if self._past(found.start, found.words):
+        if self._elsewhere(found) or self._past(found.start, found.words):
             return replace(
                 VAGUE,
                 day_of_year=means.day_of_year,
@@ -274,6 +274,13 @@ class Reading:
                 month=means.month,
             )
         return means
+
+    def _elsewhere(self, found: _Found) -> bool:
+        before = self._text[max(0, found.start - _BESIDE_CHARS) : found.start]
+        after = self._text[found.end : found.end + _BESIDE_CHARS]
+        return bool(
+            found.words.elsewhere_before.search(before) or found.words.elsewhere_after.match(after)
+        )
 
     def _in_order(self, settled: list[tuple[_Found, Meaning]]) -> list[tuple[_Found, Meaning]]:
         """Both ends of a span can be told, and the first comes first; or neither can.

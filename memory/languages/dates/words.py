@@ -102,6 +102,9 @@ class Words:
     once: Any
     habit: Any
     purpose: Any
+    elsewhere_before: Any
+    """Beside a date, these say that it is another one than the next: "last New Year's Eve"."""
+    elsewhere_after: Any
     lasting: Any
     plan: Any
     clause: Any
@@ -405,6 +408,10 @@ def _words(language: str) -> Words:
         once=_plain(context["once"]),
         habit=_plain(context["habit"]),
         purpose=_before(context["purpose"]),
+        elsewhere_before=_before(context["elsewhere_before"]),
+        elsewhere_after=re2.compile(
+            r",?[ \t]+(?:" + "|".join(map(pattern, context["elsewhere_after"])) + r")\b"
+        ),
         lasting=_plain(context["lasting"]),
         plan=_plain(context["plan"]),
         clause=_plain(context["clause"]),
