@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import multiprocessing
 import os
@@ -187,6 +188,27 @@ def test_a_file_that_is_being_written_is_not_settled(tmp_path: Path) -> None:
         held.write(b"b")
         assert store.read_settled(path) == (b"ab", False)
     assert store.read_settled(path) == (b"ab", True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no leases")
+def test_a_disk_that_refuses_leases_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Network disks say of every file that somebody has it open, of our own too."""
+
+    def refuse(_fd: int, command: int, _argument: int = 0) -> int:
+        if command == fcntl.F_SETLEASE:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return 0
+
+    monkeypatch.setattr(fcntl, "fcntl", refuse)
+    monkeypatch.setattr(store, "_UNTOLD", set())
+    page, part = tmp_path / "USER.md", tmp_path / ".USER.md.part"
+    page.write_bytes(b"old")
+    assert store.read_settled(page) == (b"old", False)
+    store.stage(part, page, b"new")
+    assert store.commit(part, page, expected=b"old")
+    assert store.read_settled(page) == (b"new", True)
 
 
 def test_a_file_that_is_missing_is_waited_for_where_it_should_be(tmp_path: Path) -> None:
