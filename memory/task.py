@@ -155,7 +155,7 @@ class MemoryTask:
         """Seconds until there may be something to do again."""
         try:
             if not self._is_loaded:
-                await in_thread(_load)
+                await in_thread(load)
                 self._is_loaded = True
             report = await self._look(None, asked_for=False)
             await self._tidy(asked_for=False)
@@ -546,7 +546,7 @@ class MemoryTask:
         )
 
 
-def _load() -> None:
+def load() -> None:
     """Rules, words, dates and the tokenizer are read at their first use; not in mid-call."""
     said = Turn(
         conversation="",

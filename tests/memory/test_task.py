@@ -663,8 +663,7 @@ import asyncio, os, sys, traceback
 from pathlib import Path
 from memory import store
 from memory.events import EventLog
-from memory.notebooks.filter import marked
-from memory.notebooks.tokens import tokens
+from memory.task import load
 from tests.memory.learning import IN_HAMBURG, IS_VEGAN, CITY, VEGAN, House, add, changes
 
 ANSWER = changes(IS_VEGAN, IN_HAMBURG, add("Ships knives by mail.", "I ship knives now"))
@@ -721,7 +720,7 @@ async def check(folder):
     assert house.reviews.waiting() == []
 
 
-marked(VEGAN), tokens(VEGAN)  # loaded once, for all children
+load()  # once, for all children
 step = 1
 while True:
     folder = Path(sys.argv[1]) / str(step)
@@ -762,3 +761,70 @@ def test_the_document_says_when_it_asks() -> None:
     assert f"it is asked at most {QUESTIONS_A_DAY} times" in page
     assert f"it looks again after {NO_MODEL_S / 60:.0f} minutes" in page
     assert LOOK_EVERY_S == 600 and "Every ten minutes each looks" in page
+
+
+TOGETHER = """
+import asyncio, os, sys, traceback
+from pathlib import Path
+from memory.task import load
+from tests.memory.learning import IS_VEGAN, VEGAN, House, changes
+
+folder = Path(sys.argv[1])
+load()
+
+
+async def begin():
+    house = House(folder)
+    for number in range(6):
+        house.says(VEGAN, name=f"c{number}")
+
+
+async def review():
+    house = House(folder, *[changes(IS_VEGAN)] * 6)
+    while house.reviews.waiting():
+        await house.task().review_now()
+        await asyncio.sleep(0.02)
+    return len(house.model.questions)
+
+
+async def check(asked):
+    house = House(folder)
+    assert asked == 6, asked
+    assert house.entries == ("I'm vegan.",), house.entries
+    assert len(house.ledger.changes()) == 1
+    assert len(house.logged("reviewed", "first")) == 6
+    assert house.left == [], house.left
+
+
+def child():
+    pid = os.fork()
+    if not pid:
+        try:
+            os._exit(asyncio.run(review()))
+        except BaseException:
+            traceback.print_exc()
+            os._exit(100)
+    return pid
+
+
+# Each house in a process of its own: this one must have no threads when it forks.
+if not (pid := os.fork()):
+    asyncio.run(begin())
+    os._exit(0)
+os.waitpid(pid, 0)
+pids = [child() for _ in range(3)]
+asyncio.run(check(sum(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids)))
+"""
+
+
+def test_processes_that_review_together_ask_once_each(tmp_path: Path) -> None:
+    """Three processes, six conversations: six questions, one entry, six lines in the log."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", TOGETHER, str(tmp_path)],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
