@@ -90,7 +90,7 @@ def test_without_accents_it_means_the_same(language: str) -> None:
     plain = str.maketrans("äöüßáéíóúñ", "aousaeioun", ",.")
     for said, written in FIXTURES[language]["written"]:
         heard = said.lower().translate(plain)
-        if any(sign in said for sign in ("/", ". ", ".1", "ß")):
+        if re.search(r"/|[0-9]\.|ß", said):  # figures need their dots
             continue
         dates = re.findall(r"\(.*?\)", written)
         assert re.findall(r"\(.*?\)", with_dates(heard, at(FIXTURES[language]))) == dates, heard
