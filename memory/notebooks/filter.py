@@ -17,6 +17,7 @@ from memory.languages import data
 from memory.languages.folding import fold
 from memory.languages.patterns import Written
 from memory.languages.sentences import sentences
+from memory.notebooks.limits import QUOTE_CHARS
 from memory.records import Candidate, CandidateKind
 
 ORDER: tuple[CandidateKind, ...] = ("correction", "self", "people", "preference", "plan")
@@ -165,11 +166,19 @@ def marked(
     only: the rules of all languages run.
     """
     before = _before(previous)
-    found = []
+    found: list[Candidate] = []
+    quoted_to = 0
     for sentence in sentences(text, language):
+        if sentence.start < quoted_to:
+            continue
         rule = min(_marking(sentence.text, before), key=_rank, default=None)
-        if rule is not None:
-            found.append(Candidate(kind=rule.kind, rule=rule.name, quote=sentence.text))
+        if rule is None:
+            continue
+        quote, quoted_to = sentence.text, sentence.end
+        if len(quote) < QUOTE_CHARS:  # too short to be evidence: with what is beside it, then
+            start, quoted_to = sentence.within
+            quote = text[start:quoted_to]
+        found.append(Candidate(kind=rule.kind, rule=rule.name, quote=quote))
     return tuple(found)
 
 

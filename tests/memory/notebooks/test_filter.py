@@ -69,8 +69,10 @@ def test_not_marked(name: str, sentence: str, previous: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "quotes"),
     [
-        ("i'm vegan find me a restaurant", ["i'm vegan"]),
-        ("find me a restaurant i'm vegan", ["i'm vegan"]),
+        ("i'm allergic to nuts find me a restaurant", ["i'm allergic to nuts"]),
+        ("find me a restaurant i'm allergic to nuts", ["i'm allergic to nuts"]),
+        ("i'm vegan find me a restaurant", ["i'm vegan find me a restaurant"]),
+        ("I'm vegan. Find me a restaurant.", ["I'm vegan."]),
         ("Set an alarm for seven. My sister's name is Ana! Thanks.", ["My sister's name is Ana!"]),
         ("I’M ALLERGIC TO NUTS", ["I’M ALLERGIC TO NUTS"]),
         ("  i live in bonn  \n\n and i have two cats ", ["i live in bonn", "and i have two cats"]),
@@ -82,7 +84,8 @@ def test_not_marked(name: str, sentence: str, previous: str | None) -> None:
     ],
 )
 def test_quotes(text: str, quotes: list[str]) -> None:
-    """A quote is one sentence of the turn, to the letter; what is beside it stays out."""
+    """A quote is one sentence of the turn, to the letter. A request beside it stays out, unless
+    the rest would be too short to be evidence."""
     assert [each.quote for each in marked(text)] == quotes
 
 
@@ -103,10 +106,10 @@ def test_the_language_is_a_hint(language: str | None) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=300), st.none() | st.text(max_size=50))
 def test_any_text(text: str, previous: str | None) -> None:
-    """Whatever was said, quotes stand in it, in order."""
-    at = 0
+    """Whatever was said, quotes stand in it to the letter, and none is empty."""
     for each in marked(text, previous=previous):
-        at = text.index(each.quote, at) + len(each.quote)
+        assert each.quote in text
+        assert each.quote == each.quote.strip() != ""
 
 
 def test_documented() -> None:
