@@ -29,6 +29,7 @@ Record = dict[str, Any]
 
 _BLOCK_BYTES = 65_536
 _LOCK_TIMEOUT_S = 10.0
+_LOCK_STEP_S = 0.01
 _SETTLING_S = 0.25
 _SETTLING_STEP_S = 0.002
 
@@ -75,7 +76,7 @@ def make_folder(path: Path, *, private: bool = False) -> None:
 def _acquired(holder: FileLock, timeout_s: float) -> bool:
     with writing(Path(holder.lock_file)):
         try:
-            holder.acquire(timeout=timeout_s)
+            holder.acquire(timeout=timeout_s, poll_interval=_LOCK_STEP_S)
         except Timeout:  # an OSError too, but no fault of the disk
             return False
     return True
@@ -83,8 +84,19 @@ def _acquired(holder: FileLock, timeout_s: float) -> bool:
 
 @contextlib.contextmanager
 def locked(path: Path, timeout_s: float = _LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the lock at `path` for as long as this is open."""
-    holder = try_lock(path, timeout_s)
+    """Hold the lock at `path` for as long as this is open.
+
+    Waiters queue: whoever stands first holds `<path>.next`. Otherwise a process that writes
+    on and on would take the lock again before another looks.
+    """
+    until = time.monotonic() + timeout_s
+    holder = None
+    first = try_lock(path.with_name(f"{path.name}.next"), timeout_s)
+    if first is not None:
+        try:
+            holder = try_lock(path, max(0.0, until - time.monotonic()))
+        finally:
+            drop_lock(first)
     if holder is None:
         raise StateUnwritable(
             f"Another process has held {path} for {timeout_s:.0f} seconds. "
