@@ -24,14 +24,12 @@ def _neighbour(case: Case, random: Random) -> Case:
     """An honest turn before or after, about something else."""
     fact = random.choice(facts(case.language))
     said = Said(random.choice((written, heard))(fact["said"]))
-    own = {
-        fact["entry"],
-        fact["changed"],
-        fact["negated_entry"],
-        fact["other_entry"],
-        fact["ended_entry"],
-    }
-    if any(change.text in own or change.entry in own for change in case.changes):
+    own = [
+        fact[key].rstrip(".").lower()
+        for key in ("entry", "changed", "negated_entry", "other_entry", "ended_entry")
+    ]
+    named = [(change.text or "").lower() + (change.entry or "").lower() for change in case.changes]
+    if any(each in text for each in own for text in named):
         return case
     turns = (said, *case.turns) if random.random() < 0.5 else (*case.turns, said)
     return replace(case, turns=turns)
