@@ -31,7 +31,7 @@ LIKING = "=like"
 _BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
 _STOPS = frozenset(".!?…")
 _KIN_REACH = 4
-_NEAR_WORDS = 6
+_NEAR_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -407,7 +407,7 @@ class _Reader:
             return False
         if self._is(at, "opens") and self._acts.verb_second:
             return self._is(at + 1, "opens_before") and not self._is(at - 1, "joiners")
-        if not self._words[at - 1].key:
+        if not self._words[at - 1].key and not self._is(at - 1, "adverbs"):
             return False
         if self._is(at, "dative") and self._is(at + 1, "user_mine"):
             kin = self._kin_from(at + 2, len(self._words))
@@ -612,7 +612,12 @@ class _Reader:
         return frozenset(
             act
             for act in ("wanting", "hedge", "hedge_light", "restriction")
-            if self._touches(act, first, last)
+            if any(
+                start < last
+                and end > first
+                and not any(begin <= start < stop for begin, stop in self._found["repair"])
+                for start, end in self._found[act]
+            )
         )
 
     def _asks(self, first: int, last: int) -> bool:
