@@ -363,7 +363,7 @@ def _value(heard: str, at: int, speech: _Speech, kind: _Kind, *, joined: bool) -
             yield Secret(kind.kind, at, at + len(token))
     elif (
         joined or len(token) >= _UNJOINED_TOKEN_CHARS
-        if _mixed(token)
+        if _mixed(token) or (token.isdigit() and len(token) >= _UNJOINED_DIGITS)
         else joined and kind.value != "token" and _is_value(heard, at, speech)
     ):
         yield Secret(kind.kind, at, _value_end(heard, at, speech, kind))
