@@ -52,7 +52,27 @@ class Errors:
     words: int
     ours: float
     bare: float
+    worse: tuple[float, float]
+    """Ours less the bare model's: the middle 95 % of clips drawn again and again."""
     turns: int
+
+
+DRAWS = 10_000
+
+
+def interval(truth: Sequence[str], ours: Sequence[str], bare: Sequence[str]) -> tuple[float, float]:
+    """How much worse ours is, by a paired bootstrap over the clips."""
+    lengths = np.array([len(text.split()) for text in truth])
+    more = np.array(
+        [
+            (jiwer.wer(t, o) - jiwer.wer(t, b)) * len(t.split())
+            for t, o, b in zip(truth, ours, bare, strict=True)
+        ]
+    )
+    drawn = np.random.default_rng(0).integers(0, len(truth), (DRAWS, len(truth)))
+    worse = more[drawn].sum(axis=1) / lengths[drawn].sum(axis=1)
+    low, high = np.percentile(worse, (2.5, 97.5))
+    return float(low), float(high)
 
 
 def normalised(text: str) -> str:
@@ -99,6 +119,7 @@ async def word_errors(
             words=sum(len(text.split()) for text in truth),
             ours=jiwer.wer(truth, ours),
             bare=jiwer.wer(truth, bare),
+            worse=interval(truth, ours, bare),
             turns=turns,
         )
     return table
@@ -174,13 +195,14 @@ async def measure(data: Path, *, talk: int, verbose: bool) -> None:
     await worker.start()
     await worker.call("warm", {"languages": LANGUAGES})
     assert worker.pid is not None
-    print("| language | clips | words | turns | ours WER % | bare model WER % |")
-    print("|---|---|---|---|---|---|")
+    print("| language | clips | words | turns | ours WER % | bare model WER % | worse by, 95 % |")
+    print("|---|---|---|---|---|---|---|")
     table = await word_errors(spoken, worker, whisper, verbose)
     for language, row in table.items():
         print(
             f"| {language} | {row.clips} | {row.words} | {row.turns} "
-            f"| {row.ours * 100:.1f} | {row.bare * 100:.1f} |"
+            f"| {row.ours * 100:.1f} | {row.bare * 100:.1f} "
+            f"| {row.worse[0] * 100:+.1f} to {row.worse[1] * 100:+.1f} |"
         )
     print("\n| noise | seconds | turns |\n|---|---|---|", flush=True)
     for path in noise:

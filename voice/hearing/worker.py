@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
-from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnalyzerV3
 
+from voice.hearing.turn_end import TurnJudge
 from voice.workers import Header, Message, serve
 
 RATE_HZ = 16_000
@@ -51,7 +51,6 @@ _SHORT_S = 1.5
 _WORTH_COMPARING = 0.5
 _BETTER_LOGPROB = 0.3
 _TOKENS_PER_S = 12
-_TURN_WINDOW_S = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,20 +216,13 @@ def _joined(pieces: list[Transcript]) -> Transcript:
     )
 
 
-class _TurnJudge(LocalSmartTurnAnalyzerV3):
-    """pipecat's end-of-turn model, asked directly: the ears keep the audio and the times."""
-
-    def over(self, audio: Audio) -> float:
-        return float(self._predict_endpoint(audio[-_TURN_WINDOW_S * RATE_HZ :])["probability"])
-
-
 def _audio(payload: bytes) -> Audio:
     return np.frombuffer(payload, np.int16).astype(np.float32) / 32768.0
 
 
 def main() -> None:
     transcriber = Transcriber(Path(sys.argv[1]))
-    judge = _TurnJudge()
+    judge = TurnJudge()
 
     def words(header: Header, payload: bytes, *, final: bool) -> Iterator[Message]:
         yield (
