@@ -15,6 +15,7 @@ from memory.languages.dates import follows, spoken_dates, with_dates
 from memory.languages.words import Word, other_language
 from memory.notebooks import canonical
 from memory.notebooks.evidence import Evidence, NoEvidence, fit, found, spoken_sentences
+from memory.notebooks.filter import marked
 from memory.notebooks.limits import ENTRY_CHARS
 from memory.notebooks.secrets import secret_in
 from memory.records import Accepted, Notebook, Proposal, Rejection, Removed, Turn
@@ -395,6 +396,44 @@ def _weakness(
     if clause.moment:
         return Refusal("L2.2", "It holds for the moment only.")
     return None
+
+
+def worth_keeping(case: Case) -> Refusal | None:
+    """Words about nobody that state nothing ("garage door open"), and wants of the moment: the
+    free filter tells them from what is lasting."""
+    if case.directive or case.proposal.operation != "add":
+        return None
+    if any(_states(case, clause) for clause in case.evidence.touched):
+        return None
+    if marked(case.evidence.sentence) or marked(case.evidence.quote):
+        return None
+    return Refusal("L2.2", "It names nothing lasting about the user or people close to them.")
+
+
+def _states(case: Case, clause: Clause) -> bool:
+    lists = case.acts
+    words = case.evidence.reading.words[clause.first : clause.last]
+    text = _text(case.evidence.reading, clause)
+    if lists.search("goal", text) or lists.search("manner", text) or clause.ended:
+        return True
+    if "wanting" in clause.kept or lists.search("needing", text):
+        return False
+    clause = next(
+        (
+            one.clause
+            for each in case.said.values()
+            for one in each
+            if one.source == "quote" and one.clause.first == clause.first
+        ),
+        clause,
+    )  # with "she" resolved
+    if clause.subject - {USER, JARVIS}:
+        return True
+    named = {case.evidence.reading.words[at].text for at in clause.subject_words}
+    if USER in clause.subject and not named & lists.listed("user_mine"):
+        return True
+    finite = lists.listed("verbs") | lists.listed("copula")
+    return any(word.text in finite for word in words)
 
 
 def _names_time(reading: Reading) -> bool:
@@ -923,6 +962,7 @@ EVIDENCE: tuple[Check, ...] = (
     numbers_said,
     all_of_it_said,
     keeps_its_meaning,
+    worth_keeping,
     about_the_old,
     takes_back,
     not_taken_out,
