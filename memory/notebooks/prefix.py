@@ -180,8 +180,8 @@ _CONTROL_NAMES = (
 )
 _LESS = "[<＜﹤]"
 _MARKS = re.compile(
-    # <|im_start|> and its kind, with the full-width bar too
-    rf"{_LESS}(?=\s*+[|｜])"
+    # <|im_start|> and its kind, with the full-width bar too, also across the line's end
+    rf"{_LESS}(?=\s*+(?:[|｜]|$))"
     # the frame's own marks, and marks like <s>, </think>, <start_of_turn>
     rf"|{_LESS}(?=\s*+[/\\]?+\s*+(?:{_FRAME_NAMES}|{_CONTROL_NAMES})\b(?:[\s=][^<>＞]*)?\s*+[/\\]?+\s*+(?:[>＞﹥]|$))"
     # <<SYS>>
