@@ -1,47 +1,86 @@
-"""The door: what voice knows of memory.
+"""The door: what voice knows of memory, besides `memory.records` and `memory.errors`.
 
-    memory = Memory.open(vault, state, now)
-    memory.recover(now())                        at the start of a process
-    session = memory.session()                   one for each call and chat
-    conversation = memory.begin("c1", "call", now())
-
-Besides, `memory.records` and `memory.errors`. Everything here waits for the disk, some
-milliseconds; a running call asks from a thread.
+A name is imported when it is first used: a command that only looks into a file does not wait
+for the rules of three languages.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from memory import conversations
-from memory.asking import Alone, Quiet
-from memory.conversations import Conversation, Kind, Pending
-from memory.events import Event, EventLog, LatencySummary, Refused, ReviewSummary, TokenSummary
-from memory.llm.at_hand import Surroundings
-from memory.llm.background import Background
-from memory.llm.choose import Choice, LocalModel, NoModel
-from memory.llm.choose import Engine as TalksTo
-from memory.llm.choose import Wishes as BackgroundWishes
-from memory.llm.protocol import Billing, Llm, Question, Reply
-from memory.llm.recorded import RecordedReviewer
-from memory.notebooks.filter_line import filtered
-from memory.notebooks.judge import judged
-from memory.notebooks.ledger import Ledger
-from memory.notebooks.news import news
-from memory.notebooks.page import Page, read_page
-from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
-from memory.notebooks.remember import Asked, asked, only_looks_like_it
-from memory.prompts import prompt
-from memory.records import Change, HandOver, Language, Origin, Prefix, Remembered
-from memory.remembering import OWN_WORDS, as_asked, asks_to_remember, remember_turn
-from memory.reviews import Reviews
-from memory.reviews import Waiting as WaitingReview
-from memory.task import MemoryTask, Reviewed, ReviewReport
-from memory.vault import MEMORY, PERSONA, USER, Vault
+if TYPE_CHECKING:
+    from memory.asking import Alone as Alone
+    from memory.asking import Quiet as Quiet
+    from memory.conversations import Conversation as Conversation
+    from memory.conversations import Kind as Kind
+    from memory.conversations import Pending as Pending
+    from memory.door import Memory as Memory
+    from memory.door import NotebookSummary as NotebookSummary
+    from memory.door import Session as Session
+    from memory.door import warm as warm
+    from memory.events import Event as Event
+    from memory.events import EventLog as EventLog
+    from memory.events import LatencySummary as LatencySummary
+    from memory.events import Refused as Refused
+    from memory.events import ReviewSummary as ReviewSummary
+    from memory.events import TokenSummary as TokenSummary
+    from memory.llm.at_hand import Surroundings as Surroundings
+    from memory.llm.background import Background as Background
+    from memory.llm.choose import Choice as Choice
+    from memory.llm.choose import Engine as TalksTo
+    from memory.llm.choose import LocalModel as LocalModel
+    from memory.llm.choose import NoModel as NoModel
+    from memory.llm.choose import Wishes as BackgroundWishes
+    from memory.llm.protocol import Billing as Billing
+    from memory.llm.protocol import Llm as Llm
+    from memory.llm.protocol import Question as Question
+    from memory.llm.protocol import Reply as Reply
+    from memory.llm.recorded import RecordedReviewer as RecordedReviewer
+    from memory.notebooks.filter_line import filtered as filtered
+    from memory.notebooks.judge import judged as judged
+    from memory.remembering import asks_to_remember as asks_to_remember
+    from memory.reviews import Waiting as WaitingReview
+    from memory.task import MemoryTask as MemoryTask
+    from memory.task import Reviewed as Reviewed
+    from memory.task import ReviewReport as ReviewReport
+
+_WHERE = {
+    "Alone": ("memory.asking", "Alone"),
+    "Background": ("memory.llm.background", "Background"),
+    "BackgroundWishes": ("memory.llm.choose", "Wishes"),
+    "Billing": ("memory.llm.protocol", "Billing"),
+    "Choice": ("memory.llm.choose", "Choice"),
+    "Conversation": ("memory.conversations", "Conversation"),
+    "Event": ("memory.events", "Event"),
+    "EventLog": ("memory.events", "EventLog"),
+    "Kind": ("memory.conversations", "Kind"),
+    "LatencySummary": ("memory.events", "LatencySummary"),
+    "Llm": ("memory.llm.protocol", "Llm"),
+    "LocalModel": ("memory.llm.choose", "LocalModel"),
+    "Memory": ("memory.door", "Memory"),
+    "MemoryTask": ("memory.task", "MemoryTask"),
+    "NoModel": ("memory.llm.choose", "NoModel"),
+    "NotebookSummary": ("memory.door", "NotebookSummary"),
+    "Pending": ("memory.conversations", "Pending"),
+    "Question": ("memory.llm.protocol", "Question"),
+    "Quiet": ("memory.asking", "Quiet"),
+    "RecordedReviewer": ("memory.llm.recorded", "RecordedReviewer"),
+    "Refused": ("memory.events", "Refused"),
+    "Reply": ("memory.llm.protocol", "Reply"),
+    "ReviewReport": ("memory.task", "ReviewReport"),
+    "ReviewSummary": ("memory.events", "ReviewSummary"),
+    "Reviewed": ("memory.task", "Reviewed"),
+    "Session": ("memory.door", "Session"),
+    "Surroundings": ("memory.llm.at_hand", "Surroundings"),
+    "TalksTo": ("memory.llm.choose", "Engine"),
+    "TokenSummary": ("memory.events", "TokenSummary"),
+    "WaitingReview": ("memory.reviews", "Waiting"),
+    "asks_to_remember": ("memory.remembering", "asks_to_remember"),
+    "filtered": ("memory.notebooks.filter_line", "filtered"),
+    "judged": ("memory.notebooks.judge", "judged"),
+    "warm": ("memory.door", "warm"),
+}
 
 __all__ = [
     "Alone",
@@ -81,253 +120,10 @@ __all__ = [
 ]
 
 
-def warm() -> None:
-    """Read the rules of all languages, half a second's work, before a turn has to wait for it."""
-    asks_to_remember("Remember that I like tea.")
-    filtered('{"text": "I like tea."}')
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotebookSummary:
-    """A notebook in figures: its list items, and the characters that the model sees of it."""
-
-    name: str
-    path: Path
-    entries: int
-    chars: int
-    limit_chars: int
-    warnings: tuple[str, ...]
-
-
-class Memory:
-    """Notebooks, conversations and the event log of one user. For any thread."""
-
-    def __init__(self, vault: Vault, state: Path, events: EventLog) -> None:
-        self._vault = vault
-        self._state = state
-        self._ledger = Ledger(vault, state)
-        self._reading = threading.Lock()
-        self._built: tuple[tuple[Page, Page, Page], Prefix] | None = None
-        self._summed: tuple[tuple[Page, Page], tuple[NotebookSummary, ...]] | None = None
-        self.events = events
-
-    @classmethod
-    def open(
-        cls, vault: Path, state: Path, now: Callable[[], datetime], *, create: bool = False
-    ) -> Memory:
-        """Memory over this vault. `now` is the user's clock, aware.
-
-        `create` is for the default vault: it and its notebooks are made where they are
-        missing. A vault that the user named must be there: VaultMissing.
-        """
-        found = Vault(vault)
-        found.check(create=create)
-        return cls(found, state, EventLog(state, now))
-
-    def close(self) -> None:
-        self.events.close()
-
-    # Notebooks -------------------------------------------------------------------------
-
-    def prefix(self) -> Prefix:
-        """What rides in front of a conversation that begins now."""
-        return self._look()[0]
-
-    def _look(self) -> tuple[Prefix, tuple[Page, Page]]:
-        """The prefix, and the notebooks that it was made from."""
-        with self._reading:
-            pages = (self._persona(), self._vault.page(USER), self._vault.page(MEMORY))
-            if self._built is None or self._built[0] != pages:
-                self._built = (pages, prefix(prompt("prefix.md"), *pages))
-            return self._built[1], pages[1:]
-
-    def _persona(self) -> Page:
-        own = self._vault.page(PERSONA)
-        if own.text.strip():
-            return own
-        packaged = read_page(PERSONA, prompt(PERSONA).encode())
-        return Page(
-            name=PERSONA,
-            text=packaged.text,
-            entries=packaged.entries,
-            warnings=(*own.warnings, *packaged.warnings),
-        )
-
-    def session(self) -> Session:
-        """One call's or chat's view of the notebooks, from now on."""
-        return Session(self._pages, *self._look())
-
-    def _pages(self) -> tuple[Page, Page]:
-        with self._reading:
-            return self._vault.page(USER), self._vault.page(MEMORY)
-
-    def notebooks(self) -> tuple[NotebookSummary, ...]:
-        """USER.md and MEMORY.md as they are now."""
-        pages = self._pages()
-        if self._summed is None or self._summed[0] != pages:
-            self._summed = (pages, tuple(map(self._summary, pages)))
-        return self._summed[1]
-
-    def _summary(self, page: Page) -> NotebookSummary:
-        shown = show(page)
-        return NotebookSummary(
-            name=page.name,
-            path=self._vault.folder / page.name,
-            entries=len(page.entries),
-            chars=len(shown.text),
-            limit_chars=NOTEBOOK_CHARS,
-            warnings=shown.warnings,
-        )
-
-    # Learning --------------------------------------------------------------------------
-
-    def remember(
-        self,
-        text: str,
-        at: datetime,
-        *,
-        origin: Origin = "typed",
-        before: str | None = None,
-        conversation: str | None = None,
-    ) -> tuple[Remembered, ...]:
-        """Write down what this turn of the user's asks to have remembered (L3); on return it is
-        on disk. Empty where it asks for nothing, or is not the user's own.
-
-        `before` is the user's previous turn, `at` when this one was said. Raises
-        StateUnwritable, NotebookUnwritable, VaultMissing.
-        """
-        if origin not in OWN_WORDS:
-            return ()
-        return self._remembered(asked(text, before), at, conversation=conversation)
-
-    def remember_text(
-        self, text: str, at: datetime, *, language: Language | None = None, dry_run: bool = False
-    ) -> Remembered:
-        """Write down this text, with or without “remember that” in front."""
-        if only_looks_like_it(text):
-            return Remembered(
-                saved=False, reason="this asks for no memory: it is a question, or a reminder."
-            )
-        [first, *_] = self._remembered(as_asked(text, language), at, dry_run=dry_run)
-        return first
-
-    def _remembered(
-        self,
-        found: tuple[Asked, ...],
-        at: datetime,
-        *,
-        conversation: str | None = None,
-        dry_run: bool = False,
-    ) -> tuple[Remembered, ...]:
-        outcomes = remember_turn(
-            self._ledger, found, at, conversation=conversation, dry_run=dry_run
-        )
-        for outcome in () if dry_run else outcomes:
-            self.events.append(
-                "remembered",
-                at,
-                conversation=conversation,
-                data={
-                    "saved": outcome.saved,
-                    "notebook": outcome.notebook,
-                    "reason": outcome.reason,
-                },
-            )
-        return outcomes
-
-    def changes(self) -> tuple[Change, ...]:
-        """What was changed in the notebooks, oldest first."""
-        return self._ledger.changes()
-
-    def undo(self, change: str, at: datetime) -> Change:
-        """Reverse one change. Raises NoSuchChange, and what `remember` raises."""
-        return self._ledger.undo(change, at=at)
-
-    def forget(self, text: str, at: datetime) -> tuple[Change, ...]:
-        """Take the entry that `text` names out. Raises NoSuchChange, AmbiguousEntry."""
-        return self._ledger.forget(text, at=at)
-
-    def why(self, text: str) -> tuple[Change, ...]:
-        """The changes that led to the entry that `text` names. Raises NoSuchChange."""
-        return self._ledger.why(text)
-
-    def notice_edits(self, at: datetime) -> None:
-        """Log what the user edited by hand, and place what waited for room."""
-        self._ledger.notice_edits(at)
-        self._ledger.place_waiting(at)
-
-    def waiting_for_room(self) -> tuple[str, ...]:
-        """Entries that are in the journal until a notebook has room, oldest first."""
-        return tuple(each.accepted.text or "" for each in self._ledger.waiting())
-
-    def fullness(self) -> float:
-        """1.0 is full."""
-        return self._ledger.fullness()
-
-    def conflict_copies(self) -> tuple[str, ...]:
-        """A sentence for each copy of a notebook that a sync program made."""
-        return self._vault.conflict_copies()
-
-    def reviews_waiting(self) -> list[WaitingReview]:
-        """Hand-overs that wait for their review, oldest first."""
-        return Reviews(self._state).waiting()
-
-    def task(
-        self,
-        *,
-        model: Callable[[], Awaitable[Llm]],
-        quiet: Quiet,
-        now: Callable[[], datetime],
-        learning: bool = True,
-    ) -> MemoryTask:
-        """The out-of-band worker over this memory; see `memory.task`."""
-        return MemoryTask(
-            state=self._state,
-            ledger=self._ledger,
-            events=self.events,
-            model=model,
-            quiet=quiet,
-            now=now,
-            learning=learning,
-        )
-
-    # Conversations ---------------------------------------------------------------------
-
-    def begin(self, conversation: str, kind: Kind, at: datetime) -> Conversation:
-        """Raises ConversationInUse, StateUnwritable."""
-        return Conversation.begin(self._state, conversation, kind, at)
-
-    def recover(self, at: datetime) -> list[HandOver]:
-        """Hand over what processes that died left. Raises StateUnwritable."""
-        return conversations.recover(self._state, at)
-
-    def pending(self) -> list[Pending]:
-        """Hand-overs that wait for their review, oldest first."""
-        return conversations.pending(self._state)
-
-    def unreadable(self) -> list[str]:
-        """A sentence for each transcript that can't be read, wholly or in part."""
-        return conversations.unreadable(self._state)
-
-
-class Session:
-    """The notebooks as one session has seen them.
-
-    `prefix` stays what it was when the session began. `news` tells what changed since this
-    session looked last; what another session has seen makes no difference.
-    """
-
-    def __init__(
-        self, look: Callable[[], tuple[Page, Page]], prefix: Prefix, seen: tuple[Page, Page]
-    ) -> None:
-        self.prefix = prefix
-        self._look = look
-        self._seen = seen
-
-    def news(self) -> str | None:
-        """What changed, as one item for the next turn; None when nothing did."""
-        now = self._look()
-        seen, self._seen = self._seen, now
-        if now == seen:
-            return None
-        return news(prompt("news.md"), list(zip(seen, now, strict=True)))
+def __getattr__(name: str) -> Any:
+    try:
+        module, kept_as = _WHERE[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    found = globals()[name] = getattr(import_module(module), kept_as)
+    return found

@@ -8,11 +8,10 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memory import WaitingReview
 from memory.records import Change
 from voice.cli_shared import (
     FAILED,
@@ -27,6 +26,9 @@ from voice.cli_shared import (
     print_json,
     told,
 )
+
+if TYPE_CHECKING:
+    from memory import WaitingReview
 
 
 def _lines() -> Iterator[tuple[int, str]]:

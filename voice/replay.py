@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from memory import Alone, Llm, Memory, RecordedReviewer
+from memory import Alone, Llm, Memory, RecordedReviewer, warm
 from memory.records import HandOver, Trigger
 from voice.config import Config
 from voice.errors import RecordingInvalid
@@ -47,12 +47,14 @@ def run(config: Config, path: Path, *, real_time: bool = False) -> ReplayResult:
 
         async def main() -> ReplayResult:
             clock = Clock(began_at)
+            warming = asyncio.create_task(asyncio.to_thread(warm))
             memory = Memory.open(vault, state, clock.now)
             try:
                 if isinstance(recording, RecordedTranscript):
                     result = await _replay_transcript(recording, memory, clock)
                 else:
                     result = await _replay_sound(recording, config, memory, clock, warm=real_time)
+                await warming
                 return await _reviewed(result, memory, clock, _answers(path))
             finally:
                 memory.close()
