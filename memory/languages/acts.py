@@ -277,13 +277,19 @@ class _Reader:
         }
         for start, end in self._found["against"]:
             covered.update(range(start, end))
-        return frozenset(
+        found = {
             at
             for at, word in enumerate(self._words)
             if word.text in self._acts.listed("no")
             and at not in covered
             and not self._is_particle(at)
-        )
+        }
+        after = {
+            at
+            for at in range(min(found, default=0), len(self._words))
+            if self._is(at, "no_after_no")
+        }
+        return frozenset(found | after if self._touches("neither", 0, len(self._words)) else found)
 
     def _is_particle(self, at: int) -> bool:
         """A "no" that answers, and denies nothing in its own sentence."""
@@ -764,11 +770,10 @@ class _Reader:
             return False
         if self._is(opening, "verbs") and not self._is(opening, "user"):
             return True
-        if self._is(at, "indefinite") or self._is(at - 1, "indefinite"):
-            return any(self._is(other, "verbs") for other in range(opening, at))
-        if self._acts.verb_second:
-            pass
-        elif any(self._is(other, "verbs") for other in range(opening, at)):
+        one_of_many = self._is(at, "indefinite") or self._is(at - 1, "indefinite")
+        if (one_of_many or not self._acts.verb_second) and any(
+            self._is(other, "verbs") for other in range(opening, at)
+        ):
             return True
         if any(self._is(other, "of") for other in range(opening, at)):
             return False

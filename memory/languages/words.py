@@ -128,6 +128,8 @@ class Lexicon:
                 break
         if self._undouble and len(text) > self._shortest and text[-1] == text[-2]:
             text = text[:-1]
+        if self._two_letter_umlauts and text.endswith("el"):  # sammelt, sammle
+            text = f"{text[:-2]}l"
         for old, new in self._sounds:
             text = text.replace(old, new)
         return text if regular else self._irregular.get(text, text)

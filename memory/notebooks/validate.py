@@ -558,9 +558,49 @@ def all_of_it_said(case: Case) -> Refusal | None:
             if isinstance(verdict, Refusal):
                 return verdict
             shared = shared or verdict
+        mixed = _mixes_clauses(case, clause)
+        if mixed:
+            return mixed
     if not shared and not _dates_shared(case):
         return Refusal("L5.2", "The quote is not about the change: they share no word.")
     return None
+
+
+def _mixes_clauses(case: Case, clause: Clause) -> Refusal | None:
+    """ "Green tea and a cat" make no green cat: the words of one clause were said in one."""
+    apart = _statements(case.evidence.reading)
+    held: set[int] | None = None
+    for at, word in _told(case, clause):
+        candidates = _candidates(case, word)
+        named = at in clause.subject_words or word.capital or word.kind != "word"
+        if named or any(one.source != "quote" for one in candidates):
+            continue
+        here = {
+            apart[one.clause.first]
+            for one in candidates
+            if _disagrees(case, word, at, clause, one) is None and one.clause.first in apart
+        }
+        if not here:
+            continue
+        held = here if held is None else held & here
+        if not held:
+            return Refusal("L5.2", "The entry mixes words of two statements.")
+    return None
+
+
+def _statements(reading: Reading) -> dict[int, int]:
+    """For each clause, by its first word, the statement it belongs to: "and I …" begins one."""
+    lists = acts_of(reading.language)
+    found: dict[int, int] = {}
+    number = 0
+    for clause in reading.clauses:
+        opening = reading.words[clause.first].text if reading.words else ""
+        begins = (
+            opening in lists.listed("and") and bool(clause.subject_words) and not clause.inherits
+        )
+        number += begins
+        found[clause.first] = number
+    return found
 
 
 def _dates_shared(case: Case) -> bool:
