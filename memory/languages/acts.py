@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import re2
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.folding import pattern
 from memory.languages.words import Lexicon, Word, language_of, lexicons
 
@@ -90,7 +90,7 @@ class Acts:
     """The acts of one language."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        table = data.load(lexicon.language, "acts")
+        table = packaged.load(lexicon.language, "acts")
         self.lexicon = lexicon
         self._lists = {
             name: lexicon.forms(listed)
@@ -144,7 +144,7 @@ def _acts() -> Mapping[str, Acts]:
     return {
         language: Acts(lexicon)
         for language, lexicon in lexicons().items()
-        if data.has(language, "acts")
+        if packaged.has(language, "acts")
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import re2
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.folding import fold
 from memory.languages.patterns import Written
 
@@ -132,10 +132,10 @@ def _number_words() -> _NumberWords:
     times: dict[str, int] = {}
     large: list[str] = []
     between: list[str] = []
-    for language in data.LANGUAGES_HERE:
-        if not data.has(language, "digits"):
+    for language in packaged.LANGUAGES_HERE:
+        if not packaged.has(language, "digits"):
             continue
-        table = Written(data.load(language, "digits"), f"{language}/digits.toml")
+        table = Written(packaged.load(language, "digits"), f"{language}/digits.toml")
         for value, word in enumerate(table.take("numbers")):
             values |= dict.fromkeys(_spellings(word), str(value))
         values |= {fold(word): str(value) for word, value in table.take("also").items()}

@@ -17,7 +17,7 @@ from typing import Any
 import re2
 import sentencex
 
-from memory.languages import data, patterns
+from memory.languages import packaged, patterns
 from memory.languages.folding import fold, folded
 
 _REACH_CHARS = 48
@@ -56,10 +56,12 @@ class _Cues:
 @lru_cache(maxsize=1)
 def _cues() -> tuple[_Cues, ...]:
     found = []
-    for language in data.LANGUAGES_HERE:
-        if not data.has(language, "sentences"):
+    for language in packaged.LANGUAGES_HERE:
+        if not packaged.has(language, "sentences"):
             continue
-        written = patterns.Written(data.load(language, "sentences"), f"{language}/sentences.toml")
+        written = patterns.Written(
+            packaged.load(language, "sentences"), f"{language}/sentences.toml"
+        )
         written = written.table("cues")
         request, statement = written.alternation("request"), written.alternation("statement")
         found.append(

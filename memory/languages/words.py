@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.folding import fold, folded
 
 WordKind = Literal["word", "number", "link", "mark"]
@@ -54,7 +54,7 @@ class Lexicon:
     """The words of one language."""
 
     def __init__(self, language: str) -> None:
-        table = data.load(language, "words")
+        table = packaged.load(language, "words")
         self.language = language
         self._two_letter_umlauts = bool(table["two_letter_umlauts"])
         self._undouble = bool(table["undouble"])
@@ -220,8 +220,8 @@ def _numbers(table: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 def lexicons() -> Mapping[str, Lexicon]:
     return {
         language: Lexicon(language)
-        for language in data.LANGUAGES_HERE
-        if data.has(language, "words")
+        for language in packaged.LANGUAGES_HERE
+        if packaged.has(language, "words")
     }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.folding import fold
 
 ANSWER_CHARS = 32_768
@@ -81,8 +81,8 @@ def _nothing() -> frozenset[str]:
     """The ways to say that there is nothing, as folded words."""
     return frozenset(
         said_plainly(phrase)
-        for language in ("", *data.LANGUAGES_HERE)
-        for phrase in data.load(language, "nothing")["phrases"]
+        for language in ("", *packaged.LANGUAGES_HERE)
+        for phrase in packaged.load(language, "nothing")["phrases"]
     )
 
 

@@ -13,7 +13,7 @@ from typing import cast
 
 import re2
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.folding import fold
 from memory.languages.patterns import Written
 from memory.languages.sentences import sentences
@@ -120,11 +120,11 @@ class Rules:
 @cache
 def rules() -> tuple[Rules, ...]:
     """Each language's, read once."""
-    return tuple(_read(language) for language in data.LANGUAGES_HERE)
+    return tuple(_read(language) for language in packaged.LANGUAGES_HERE)
 
 
 def _read(language: str) -> Rules:
-    written = Written(data.load(language, "filter"), f"{language}/filter.toml")
+    written = Written(packaged.load(language, "filter"), f"{language}/filter.toml")
     claims, objections, before = Patterns(), Patterns(), Patterns()
     listed = written.table("vetoes")
     vetoes = {name: objections.add(listed.listed(name, [])) for name in VETOES}

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import re2
 
-from memory.languages import data, digits
+from memory.languages import digits, packaged
 from memory.languages.folding import Folded, folded
 from memory.languages.patterns import Written
 
@@ -120,7 +120,7 @@ class _Key:
 def _key_kinds() -> tuple[_Key, ...]:
     return tuple(
         _Key(each["name"], _compiled(each["pattern"]), each.get("mixed", False))
-        for each in data.load(_NO_LANGUAGE, "secrets")["kind"]
+        for each in packaged.load(_NO_LANGUAGE, "secrets")["kind"]
     )
 
 
@@ -478,9 +478,9 @@ def _value_inside(
 @lru_cache(maxsize=1)
 def _speeches() -> tuple[_Speech, ...]:
     return tuple(
-        _speech(Written(data.load(language, "secrets"), f"{language}/secrets.toml"))
-        for language in data.LANGUAGES_HERE
-        if data.has(language, "secrets")
+        _speech(Written(packaged.load(language, "secrets"), f"{language}/secrets.toml"))
+        for language in packaged.LANGUAGES_HERE
+        if packaged.has(language, "secrets")
     )
 
 

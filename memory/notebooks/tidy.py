@@ -13,7 +13,7 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import Literal
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.acts import THIRD, USER, Clause, Reading, does, languages, read
 from memory.languages.dates import dates_named, passed
 from memory.languages.folding import fold
@@ -90,7 +90,7 @@ class _Words:
 @cache
 def _words() -> _Words:
     """Of all languages together: a notebook mixes them."""
-    tables = [data.load(language, "tidy") for language in data.LANGUAGES_HERE]
+    tables = [packaged.load(language, "tidy") for language in packaged.LANGUAGES_HERE]
     leads = {tuple(fold(lead).split()) for table in tables for lead in table["lead"]}
     return _Words(
         leads=tuple(sorted(leads, key=lambda lead: (-len(lead), lead))),

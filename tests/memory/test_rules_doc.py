@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.languages import data
+from memory.languages import packaged
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
@@ -29,8 +29,8 @@ NAMED = sorted(
 def place(name: str) -> list[Path]:
     """Where a file that the page names may stand: from the root, in docs/, in a language's folder."""
     if "<language>" in name:
-        return [ROOT / name.replace("<language>", each) for each in data.LANGUAGES_HERE]
-    beside = [LANGUAGES / each / name for each in data.LANGUAGES_HERE]
+        return [ROOT / name.replace("<language>", each) for each in packaged.LANGUAGES_HERE]
+    beside = [LANGUAGES / each / name for each in packaged.LANGUAGES_HERE]
     return [ROOT / name, ROOT / "docs" / name, *beside]
 
 
@@ -43,7 +43,7 @@ def test_named_files_are_there(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMED if Path(name).stem == EXAMPLE])
 def test_examples_have_models(name: str) -> None:
     """A file that the page has written for a new language is there for the languages we have."""
-    for language in data.LANGUAGES_HERE:
+    for language in packaged.LANGUAGES_HERE:
         assert (ROOT / name).with_stem(language).exists()
 
 
@@ -54,14 +54,16 @@ def test_every_subject_is_named(subject: str) -> None:
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-@pytest.mark.parametrize("language", data.LANGUAGES_HERE)
+@pytest.mark.parametrize("language", packaged.LANGUAGES_HERE)
 def test_every_language_has_every_subject(language: str, subject: str) -> None:
     """A language that lacks a file would be understood in part only."""
-    assert data.has(language, subject)
+    assert packaged.has(language, subject)
 
 
 @pytest.mark.parametrize("folder", TRANSLATED)
 def test_every_language_has_examples(folder: str) -> None:
     """Examples in one language are there in all, and the page says so."""
     assert f"`fixtures/{folder}/{EXAMPLE}.toml`" in PAGE
-    assert {path.stem for path in (FIXTURES / folder).glob("??.toml")} >= set(data.LANGUAGES_HERE)
+    assert {path.stem for path in (FIXTURES / folder).glob("??.toml")} >= set(
+        packaged.LANGUAGES_HERE
+    )

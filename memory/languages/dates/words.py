@@ -17,7 +17,7 @@ from typing import Any
 
 import re2
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.folding import fold, pattern
 
 _SPACE = r"(?:[ \t]+)"
@@ -322,7 +322,7 @@ def _accented(context: Mapping[str, Any]) -> Any:
 
 
 def _words(language: str) -> Words:
-    table = data.load(language, "dates")
+    table = packaged.load(language, "dates")
     numbers, context = table["numbers"], table["context"]
     cardinals = _cardinals(numbers)
     count = cardinals | _lookup(
@@ -431,5 +431,5 @@ def _words(language: str) -> Words:
 def languages() -> tuple[Words, ...]:
     """All of them, always: a call mixes languages."""
     return tuple(
-        _words(language) for language in data.LANGUAGES_HERE if data.has(language, "dates")
+        _words(language) for language in packaged.LANGUAGES_HERE if packaged.has(language, "dates")
     )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import dates as bench
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.dates import follows, passed, spoken_dates, with_dates
 from memory.languages.dates.reading import Reading
 from memory.languages.dates.words import languages
@@ -42,7 +42,7 @@ def at(fixture: dict[str, Any]) -> datetime:
 
 def test_every_language_has_dates() -> None:
     """Each language that is here has its words for dates and sentences that show them."""
-    assert tuple(LANGUAGES) == data.LANGUAGES_HERE
+    assert tuple(LANGUAGES) == packaged.LANGUAGES_HERE
 
 
 @pytest.mark.parametrize(

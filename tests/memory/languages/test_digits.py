@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.digits import run_at, runs
 from memory.languages.folding import fold
 
@@ -60,10 +60,10 @@ def test_run_at_begins_there(text: str, at: int, expected: str | None) -> None:
     assert (run.text if run else None) == expected
 
 
-@pytest.mark.parametrize("language", data.LANGUAGES_HERE)
+@pytest.mark.parametrize("language", packaged.LANGUAGES_HERE)
 def test_each_language_counts_to_ninety_nine(language: str) -> None:
     """The hundred words stand in order, each once."""
-    numbers = data.load(language, "digits")["numbers"]
+    numbers = packaged.load(language, "digits")["numbers"]
     assert len(numbers) == len(set(numbers)) == 100
     for value, word in enumerate(numbers):
         assert [run.text for run in runs(fold(word))] == [str(value)]

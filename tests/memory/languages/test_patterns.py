@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.patterns import Written
 
 
@@ -46,6 +46,6 @@ def test_what_nobody_can_read(table: dict[str, object]) -> None:
 
 
 def test_a_missing_file() -> None:
-    assert not data.has("en", "nothing of ours")
+    assert not packaged.has("en", "nothing of ours")
     with pytest.raises(FileNotFoundError):
-        data.load("en", "nothing of ours")
+        packaged.load("en", "nothing of ours")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.languages.words import language_of, lexicons, other_language, tells_language
 
 SAME = [
@@ -50,8 +50,8 @@ def test_words_that_mean_something_else_stay_apart(language: str, one: str, othe
 
 
 def test_every_language_has_words_and_acts() -> None:
-    assert set(lexicons()) == set(data.LANGUAGES_HERE)
-    assert all(data.has(language, "acts") for language in data.LANGUAGES_HERE)
+    assert set(lexicons()) == set(packaged.LANGUAGES_HERE)
+    assert all(packaged.has(language, "acts") for language in packaged.LANGUAGES_HERE)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.notebooks.answers import ANSWER_CHARS, field, json_in, says_nothing
 
 
@@ -82,10 +82,10 @@ def test_a_sentence_with_such_a_word_says_something(text: str) -> None:
     assert not says_nothing(text)
 
 
-@pytest.mark.parametrize("language", ["", *data.LANGUAGES_HERE])
+@pytest.mark.parametrize("language", ["", *packaged.LANGUAGES_HERE])
 def test_each_phrase_for_nothing_is_known(language: str) -> None:
     """Each phrase of each language says nothing, in capitals and with a full stop too."""
-    phrases = data.load(language, "nothing")["phrases"]
+    phrases = packaged.load(language, "nothing")["phrases"]
     assert phrases
     for phrase in phrases:
         assert says_nothing(phrase) and says_nothing(f"{phrase.upper()}.")

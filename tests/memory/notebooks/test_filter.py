@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.notebooks.filter import ORDER, VETOES, marked, meeting, rules
 from memory.records import LANGUAGES
 
@@ -23,7 +23,7 @@ NAMES = [rule.name for language in rules() for rule in language.rules]
 
 
 def test_every_language_has_rules() -> None:
-    assert set(data.LANGUAGES_HERE) == set(LANGUAGES)
+    assert set(packaged.LANGUAGES_HERE) == set(LANGUAGES)
     assert {name.split(".")[0] for name in NAMES} == set(LANGUAGES)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.languages import data
+from memory.languages import packaged
 from memory.notebooks.secrets import secret_in, secrets, without_secrets
 
 TABLES = Path(__file__).parents[3] / "fixtures" / "secrets"
@@ -21,7 +21,7 @@ def table(name: str) -> dict[str, list[str]]:
     return tomllib.loads((TABLES / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-NAMES = ("keys", *data.LANGUAGES_HERE)
+NAMES = ("keys", *packaged.LANGUAGES_HERE)
 SECRET = [
     (kind, text.replace("·", ""))
     for name in NAMES
@@ -50,10 +50,10 @@ def test_not_everything_that_sounds_like_it_is_a_secret(text: str) -> None:
 
 
 def named_kinds(language: str) -> set[str]:
-    return {each["kind"] for each in data.load(language, "secrets")["named"]}
+    return {each["kind"] for each in packaged.load(language, "secrets")["named"]}
 
 
-@pytest.mark.parametrize("language", data.LANGUAGES_HERE)
+@pytest.mark.parametrize("language", packaged.LANGUAGES_HERE)
 def test_each_kind_has_sentences_in_each_language(language: str) -> None:
     """A kind that a language names is shown in its table."""
     assert named_kinds(language) <= table(language).keys()
@@ -61,7 +61,7 @@ def test_each_kind_has_sentences_in_each_language(language: str) -> None:
 
 def test_each_kind_of_key_has_an_example() -> None:
     """A pattern of a key that nothing shows is not known to work."""
-    kinds = {each["name"] for each in data.load(".", "secrets")["kind"]}
+    kinds = {each["name"] for each in packaged.load(".", "secrets")["kind"]}
     assert kinds == table("keys").keys() - {"none"}
 
 
