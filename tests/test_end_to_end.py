@@ -8,10 +8,11 @@ import json
 import os
 import re
 import socket
+import sqlite3
 import sys
 import wave
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,7 +119,7 @@ async def jarvis(vault: Path, state: Path) -> AsyncIterator[Running]:
 
 
 async def answered(page: Page) -> None:
-    turns = page.locator("#turns > li")
+    turns = page.locator("#turns > .turn")
     await expect(turns.nth(1)).to_be_visible(timeout=ANSWERED_MS)
 
 
@@ -148,16 +149,38 @@ async def test_the_birthday_is_asked_aloud_and_answered_aloud(tmp_path: Path) ->
     words = await understood(sound)
     assert re.search(r"\bmay\b", words), (words, transcript)
     assert re.search(r"\b(third|3rd|3)\b", words), (words, transcript)
-    assert [mark["trigger"] for mark in hand_overs(tmp_path / "state")] == ["hang-up"]
+    assert [mark["trigger"] for mark in logged(tmp_path / "state", "handed_over")] == ["hang-up"]
 
 
-def hand_overs(state: Path) -> list[dict[str, object]]:
-    return [
-        mark
-        for path in (state / "calls").glob("*.jsonl")
-        for line in path.read_text().splitlines()
-        if (mark := json.loads(line).get("handed_over"))
-    ]
+async def test_remember_that_is_in_the_notebook_before_it_is_answered(tmp_path: Path) -> None:
+    """Said aloud, it stands in USER.md when the answer begins, and on the page with its place."""
+    notebook = tmp_path / "vault/society/jarvis/USER.md"
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text(NOTEBOOK)
+    wish = tmp_path / "wish.wav"
+    await speak_question(wish, "Please remember that my dog is called Rex.")
+    async with (
+        jarvis(tmp_path / "vault", tmp_path / "state") as running,
+        chromium(microphone=wish) as browser,
+    ):
+        page = await browser.new_page()
+        await page.goto(running.address)
+        await page.get_by_role("button", name="Start talking").first.click()
+        saved = page.locator("#turns > .saved")
+        await expect(saved).to_contain_text("Saved in USER.md", timeout=ANSWERED_MS)
+        lines = notebook.read_text().splitlines()
+        await answered(page)
+        transcript = await page.locator("#turns").inner_text()
+    assert re.search(r"remember that my dog", transcript, re.IGNORECASE), transcript
+    assert re.fullmatch(r"- My dog is called Rex\.?", lines[-1]), (lines, transcript)
+    assert lines[:-1] == NOTEBOOK.splitlines()
+
+
+def logged(state: Path, kind: str) -> list[dict[str, object]]:
+    """What the event log holds of this kind, oldest first."""
+    with closing(sqlite3.connect(state / "events.db")) as database:
+        rows = database.execute("SELECT data FROM events WHERE kind = ? ORDER BY id", (kind,))
+        return [json.loads(data) for (data,) in rows]
 
 
 async def understood(sound: Path) -> str:
@@ -197,11 +220,21 @@ async def test_a_process_that_is_killed_in_mid_call_loses_no_turn(tmp_path: Path
         await on_disk(page, state, "before the lights went out")
         running.process.kill()
         await running.process.wait()
-    assert hand_overs(state) == []
+    assert logged(state, "reviewed") == []
     for _ in range(2):
-        async with jarvis(vault, state):
-            (mark,) = hand_overs(state)
-            assert (mark["first"], mark["trigger"]) == (0, "hang-up")
+        async with jarvis(vault, state) as running, chromium() as browser:
+            page = await browser.new_page()
+            await page.goto(running.address)
+            await nothing_left(page, state)
+        (reviewed,) = logged(state, "reviewed")
+        assert (reviewed["first"], reviewed["outcome"]) == (0, "nothing marked")
+
+
+async def nothing_left(page: Page, state: Path) -> None:
+    """Until every transcript was handed over and reviewed: then it is gone."""
+    async with asyncio.timeout(60):
+        while any((state / "calls").glob("*.jsonl")):
+            await page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
 async def on_disk(page: Page, state: Path, words: str) -> None:
