@@ -73,7 +73,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """`group` names the sentence that it was made from: what is held out is held out by group."""
+    """`group` names the sentence that it was made from: what is held out is held out by group, one
+    in `parts`. `writes` must stand in what is written. The first turn begins at `at`."""
 
     kind: str
     language: str
@@ -83,11 +84,14 @@ class Case:
     why: str
     entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_hand: bool = False
+    at: datetime = AT
+    writes: str | None = None
+    parts: int = HIDDEN_PARTS
 
     @property
     def hidden(self) -> bool:
         digest = hashlib.sha256(f"{self.language} {self.group}".encode()).digest()
-        return digest[0] % HIDDEN_PARTS == 0
+        return digest[0] % self.parts == 0
 
     def notebooks(self) -> dict[str, str]:
         return {
@@ -96,7 +100,7 @@ class Case:
         }
 
     def turns_as_json(self) -> list[dict[str, Any]]:
-        turns, at = [], AT
+        turns, at = [], self.at
         for index, said in enumerate(self.turns):
             ended = at + timedelta(seconds=3)
             turns.append(
