@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from memory.llm.recorded import RecordedReviewer as RecordedReviewer
     from memory.notebooks.filter_line import filtered as filtered
     from memory.notebooks.judge import judged as judged
+    from memory.remembering import OWN_WORDS as OWN_WORDS
     from memory.remembering import asks_to_remember as asks_to_remember
     from memory.reviews import Waiting as WaitingReview
     from memory.task import MemoryTask as MemoryTask
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from memory.task import ReviewReport as ReviewReport
 
 _WHERE = {
+    "OWN_WORDS": ("memory.remembering", "OWN_WORDS"),
     "Alone": ("memory.asking", "Alone"),
     "Background": ("memory.llm.background", "Background"),
     "BackgroundWishes": ("memory.llm.choose", "Wishes"),
@@ -83,6 +85,7 @@ _WHERE = {
 }
 
 __all__ = [
+    "OWN_WORDS",
     "Alone",
     "Background",
     "BackgroundWishes",

@@ -27,10 +27,16 @@ from memory.notebooks.ledger import Ledger
 from memory.notebooks.news import news
 from memory.notebooks.page import Page, read_page
 from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
-from memory.notebooks.remember import Asked, asked, only_looks_like_it
+from memory.notebooks.remember import Asked, only_looks_like_it
 from memory.prompts import prompt
 from memory.records import Change, HandOver, Language, Origin, Prefix, Remembered
-from memory.remembering import OWN_WORDS, as_asked, asks_to_remember, remember_turn
+from memory.remembering import (
+    OWN_WORDS,
+    as_asked,
+    asked_in_turn,
+    asks_to_remember,
+    remember_turn,
+)
 from memory.reviews import Reviews
 from memory.reviews import Waiting as WaitingReview
 from memory.task import MemoryTask
@@ -144,17 +150,19 @@ class Memory:
         *,
         origin: Origin = "typed",
         before: str | None = None,
+        before_at: datetime | None = None,
         conversation: str | None = None,
     ) -> tuple[Remembered, ...]:
         """Write down what this turn of the user's asks to have remembered (L3); on return it is
         on disk. Empty where it asks for nothing, or is not the user's own.
 
-        `before` is the user's previous turn, `at` when this one was said. Raises
-        StateUnwritable, NotebookUnwritable, VaultMissing.
+        `before` is the user's previous turn in their own words, `before_at` when it was said,
+        `at` when this one was. Raises StateUnwritable, NotebookUnwritable, VaultMissing.
         """
         if origin not in OWN_WORDS:
             return ()
-        return self._remembered(asked(text, before), at, conversation=conversation)
+        found = asked_in_turn(text, before, spoken=origin == "spoken")
+        return self._remembered(found, at, before_at=before_at, conversation=conversation)
 
     def remember_text(
         self, text: str, at: datetime, *, language: Language | None = None, dry_run: bool = False
@@ -172,11 +180,17 @@ class Memory:
         found: tuple[Asked, ...],
         at: datetime,
         *,
+        before_at: datetime | None = None,
         conversation: str | None = None,
         dry_run: bool = False,
     ) -> tuple[Remembered, ...]:
         outcomes = remember_turn(
-            self._ledger, found, at, conversation=conversation, dry_run=dry_run
+            self._ledger,
+            found,
+            at,
+            before_at=before_at,
+            conversation=conversation,
+            dry_run=dry_run,
         )
         for outcome in () if dry_run else outcomes:
             self.events.append(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from memory.languages import acts
 from memory.notebooks import remember
+from memory.notebooks.evidence import is_said
 from memory.notebooks.ledger import Ledger
 from memory.notebooks.remember import Asked
 from memory.notebooks.secrets import secret_in
@@ -28,6 +30,16 @@ def asks_to_remember(text: str, before: str | None = None) -> bool:
     return bool(remember.asked(text, before))
 
 
+def asked_in_turn(text: str, before: str | None, *, spoken: bool) -> tuple[Asked, ...]:
+    """What a turn in the user's own words asks for. A long text, or one of several lines, was
+    brought from elsewhere: what it asks for is not the user's wish, and nothing points back to
+    it."""
+    found = remember.asked(text, before if before and is_said(before, spoken=True) else None)
+    if is_said(text, spoken=spoken):
+        return found
+    return tuple(replace(each, read_aloud=True) for each in found)
+
+
 def as_asked(text: str, language: Language | None) -> tuple[Asked, ...]:
     """Words that are to be remembered as they are, with or without “remember that” in front."""
     found = remember.asked(text)
@@ -42,23 +54,32 @@ def remember_turn(
     asked: Iterable[Asked],
     at: datetime,
     *,
+    before_at: datetime | None = None,
     conversation: str | None,
     dry_run: bool = False,
 ) -> tuple[Remembered, ...]:
     """Write what was asked for; one result each. Raises what the ledger raises.
 
-    `at` is when it was said: relative dates count from there.
+    `at` is when it was asked, `before_at` when the turn before was said: relative dates count
+    from when they were said.
     """
-    return tuple(_one(ledger, each, at, conversation, dry_run=dry_run) for each in asked)
+    return tuple(_one(ledger, each, at, before_at, conversation, dry_run=dry_run) for each in asked)
 
 
 def _one(
-    ledger: Ledger, asked: Asked, at: datetime, conversation: str | None, *, dry_run: bool
+    ledger: Ledger,
+    asked: Asked,
+    at: datetime,
+    before_at: datetime | None,
+    conversation: str | None,
+    *,
+    dry_run: bool,
 ) -> Remembered:
     reason = _reason_against(asked)
     if reason:
         return Remembered(saved=False, reason=reason)
-    text = remember.entry(asked, at)
+    said_at = before_at if asked.earlier and before_at else at
+    text = remember.entry(asked, said_at)
     accepted = Accepted(
         operation="add",
         notebook=remember.notebook_for(text),
@@ -70,7 +91,7 @@ def _one(
     if dry_run:
         return Remembered(saved=True, notebook=accepted.notebook, entry=text)
     [written] = ledger.write(
-        [accepted], source="remember", at=at, conversation=conversation, said_at={0: at}
+        [accepted], source="remember", at=at, conversation=conversation, said_at={0: said_at}
     )
     if isinstance(written, Change):
         return Remembered(
@@ -100,8 +121,17 @@ def _reason_against(asked: Asked) -> str | None:
         refusal = check(proposal, Grounds(turns=(), notebooks={}))
         if refusal:
             return refusal.reason
-    if remember.only_looks_like_it(asked.fact) or acts.does("question", asked.fact):
+    if not asked.subordinate and acts.does("question", asked.fact):
         return _A_QUESTION
-    if acts.does("order", asked.fact) and not acts.does("manner", asked.fact):
-        return _AN_ORDER
-    return None
+    return _AN_ORDER if _is_order(asked.fact) else None
+
+
+def _is_order(fact: str) -> bool:
+    """What is to be done. How Jarvis is to answer is none, unless an order hides behind it."""
+    return _orders(fact) and any(
+        _orders(part) and not acts.does("manner", part) for part in remember.parts(fact)
+    )
+
+
+def _orders(text: str) -> bool:
+    return acts.does("order", text) or remember.is_duty(text)

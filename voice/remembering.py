@@ -9,7 +9,7 @@ from datetime import datetime
 from importlib import resources
 from string import Template
 
-from memory import Memory, asks_to_remember
+from memory import OWN_WORDS, Memory, asks_to_remember
 from memory.errors import MemoryFault
 from memory.records import Origin, Remembered
 from voice.records import CallEvent, MemoryWritten, Notice
@@ -32,20 +32,21 @@ class Remembering:
         self._conversation = conversation
         self._now = now
         self._emit = emit
-        self._before: str | None = None
+        self._before: tuple[str, datetime] | None = None
 
     def is_asked(self, text: str) -> bool:
-        return asks_to_remember(text, self._before)
+        return asks_to_remember(text, self._before[0] if self._before else None)
 
     async def turn(self, text: str, origin: Origin) -> str | None:
         """A turn of the user's, in its final words: what the model is to be told with it.
 
         None where nothing was asked. On return what could be saved is on disk.
         """
-        before, self._before = self._before, text
+        at = self._now()
+        before, before_at = self._before or (None, None)
+        self._before = (text, at) if origin in OWN_WORDS else None
         if not asks_to_remember(text, before):
             return None
-        at = self._now()
         try:
             outcomes = await asyncio.to_thread(
                 self._memory.remember,
@@ -53,6 +54,7 @@ class Remembering:
                 at,
                 origin=origin,
                 before=before,
+                before_at=before_at,
                 conversation=self._conversation,
             )
         except MemoryFault as fault:

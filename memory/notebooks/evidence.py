@@ -114,6 +114,12 @@ def fit(turn: Turn) -> bool:
     return _unfit(turn) is None
 
 
+def is_said(text: str, *, spoken: bool) -> bool:
+    """One line, and no longer than what people say or type at once."""
+    limit = SPOKEN_CHARS if spoken else TYPED_CHARS
+    return len(text.strip().splitlines()) <= 1 and len(text) <= limit
+
+
 def _places(
     wanted: str, turn: Turn, turns: Sequence[Turn], position: int
 ) -> Iterator[Evidence | NoEvidence]:

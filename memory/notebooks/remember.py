@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -11,19 +12,27 @@ from typing import Any
 
 import re2
 
-from memory.languages import acts, data
+from memory.languages import acts, packaged
 from memory.languages.dates import with_dates
 from memory.languages.folding import fold, folded
 from memory.languages.patterns import Written
 from memory.languages.sentences import opens_request, sentences
 from memory.records import LANGUAGES, Language, Notebook
 
-_GAP = r"(?:[\s,;:.!?…-]+|$)"
-_CLOSED = r"[\s,;.!?…-]*$"
+_GAP = r"(?:[\s,;:.!?…¿¡-]+|$)"
+_SPACE = r"[\s,;:.…¿¡-]+"
+_CLOSED = r"[\s,;:.!?…-]*$"
 _EDGES = " \t\r\n,;:-–—…"
+_OPENING_MARKS = "¿¡ \t"
 _WORD = re.compile(r"[^\W_]+")
+_MARK = re.compile(r"[,;:.!?-]")
 _LEAST_WORDS = 2
 _MOST_OPENERS = 6
+_MOST_STARTS = 8
+_MOST_FACTS = 8
+_REACH_CHARS = 240
+_MOST_CHARS = 1_500
+"""What is longer was not said at once; its beginning is read."""
 _SHORTEST_VERB = 3
 
 
@@ -31,13 +40,15 @@ _SHORTEST_VERB = 3
 class Asked:
     """`fact` stands to the letter in `quote`, a sentence of the user's; both are empty where the
     request points back and there is nothing to point at. `subordinate`: it stood behind "that".
-    `read_aloud`: words in front of it in the turn introduce something that is read.
+    `earlier`: it was said in the turn before. `read_aloud`: words in front of it in the turn
+    introduce something that is read.
     """
 
     fact: str
     quote: str
     language: Language
     subordinate: bool = False
+    earlier: bool = False
     read_aloud: bool = False
 
 
@@ -46,41 +57,72 @@ class _Rules:
     language: Language
     opener: Any
     ask: Any
+    note: Any
+    statement: Any
     back: Any
     trailing: Any
+    unfinished: Any
+    ahead: Any
+    predicate: Any
     joint: Any
+    polite: Any
+    directed: Any
+    asking: Any
+    duty: Any
+    not_own: Any
     never: Any
     not_after: Any
     not_after_bare: Any
-    clause: Any
     working_notes: Any
-    verb_final: Mapping[str, frozenset[str]]
+    not_clause: frozenset[str]
+    misheard: frozenset[str]
+    verb_final: Mapping[str, Any]
 
 
 @cache
 def _rules() -> tuple[_Rules, ...]:
-    return tuple(map(_read, LANGUAGES))
+    tables = {
+        language: Written(packaged.load(language, "remember"), f"{language}/remember.toml")
+        for language in LANGUAGES
+    }
+    clauses = {language: table.alternation("clause") for language, table in tables.items()}
+    clause = "|".join(f"(?P<{language}>{each})" for language, each in clauses.items())
+    return tuple(_read(language, table, clause) for language, table in tables.items())
 
 
-def _read(language: Language) -> _Rules:
-    written = Written(data.load(language, "remember"), f"{language}/remember.toml")
+def _read(language: Language, written: Written, clause: str) -> _Rules:
     opener, back = written.alternation("openers"), written.alternation("back")
+    polite, between = written.alternation("polite"), written.alternation("between")
+    closers = f"{polite}|{written.alternation('closers')}"
+    closed = f"(?:{_SPACE}(?:{closers}))*{_CLOSED}"
+    then = f"(?:{_SPACE}(?:{between}))*(?:{_SPACE}(?:{clause}))?{_GAP}"
     rules = _Rules(
         language=language,
-        opener=re2.compile(f"(?:{opener}){_GAP}"),
-        ask=re2.compile(f"(?:{written.alternation('ask')}){_GAP}"),
-        back=re2.compile(f"(?:{back})(?:[\\s,]+(?:{opener}))*{_CLOSED}"),
-        trailing=re2.compile(f"[\\s,;.…-]+(?:(?:{opener})[\\s,]+)*(?:{back}){_CLOSED}"),
-        joint=re2.compile(f"(?:[\\s,]+(?:{opener}))+[\\s,]+"),
+        opener=_longest(f"(?:{opener}){_GAP}"),
+        ask=re2.compile(f"(?:{written.alternation('ask')}){then}"),
+        note=re2.compile(f"(?:{written.alternation('note')}){then}"),
+        statement=_any(written.listed("statement")),
+        back=re2.compile(f"(?:{back}){closed}"),
+        trailing=re2.compile(
+            f"{_SPACE}(?:(?:{opener}){_SPACE})*(?:{written.alternation('behind')}|{back}){closed}"
+            f"|[,;.…-]{_SPACE}(?:(?:{opener}){_SPACE})*(?:{written.alternation('behind_mark')}){closed}"
+        ),
+        unfinished=re2.compile(f"(?:^|\\s)(?:{written.alternation('unfinished')})$"),
+        ahead=re2.compile(f"(?:{written.alternation('ahead')})(?:{_SPACE}(?:{between}))*{_GAP}"),
+        predicate=_any(written.listed("predicate")),
+        joint=re2.compile(f"(?:[\\s,]+(?:{written.alternation('joints')}))+[\\s,]+|,[\\s,]+"),
+        polite=re2.compile(f"(?:{_SPACE}(?:{polite}))+{_CLOSED}"),
+        directed=re2.compile(f"\\b(?:{written.alternation('directed')})\\b"),
+        asking=_any(written.listed("asking")),
+        duty=_any(written.listed("duties")),
+        not_own=_any(written.listed("not_own")),
         never=re2.compile(f"(?:{written.alternation('not')})(?:\\b|$)"),
-        not_after=_any(written.expanded(written.take("not_after"))),
-        not_after_bare=_any(written.expanded(written.take("not_after_bare"))),
-        clause=re2.compile(f"\\b(?:{written.alternation('clause')}){_CLOSED}"),
+        not_after=_any(written.listed("not_after")),
+        not_after_bare=_any(written.listed("not_after_bare")),
         working_notes=re2.compile(f"(?:^|[^a-z0-9])(?:{written.alternation('working_notes')})"),
-        verb_final={
-            name: frozenset(map(fold, words))
-            for name, words in written.take("verb_final", {}).items()
-        },
+        not_clause=frozenset(written.take("not_clause")),
+        misheard=frozenset(written.listed("misheard_clause")),
+        verb_final=_folded(written.take("verb_final", {})),
     )
     written.finish()
     return rules
@@ -89,6 +131,25 @@ def _read(language: Language) -> _Rules:
 def _any(patterns: list[str]) -> Any:
     """One of the patterns at the place asked; of none, nothing matches."""
     return re2.compile(f"(?:{'|'.join(patterns)})(?:\\b|$)" if patterns else r"[^\s\S]")
+
+
+def _longest(written: str) -> Any:
+    """Of alternatives that begin alike the longest counts, in whatever order they stand."""
+    options = re2.Options()
+    options.longest_match = True
+    return re2.compile(written, options)
+
+
+def _folded(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists of words as sets; beginnings and endings, which are compared in part, as tuples."""
+    return {
+        name: {key: tuple(v) if isinstance(v, list) else v for key, v in listed.items()}
+        if isinstance(listed, dict)
+        else tuple(listed)
+        if name in ("separable", "inseparable")
+        else frozenset(map(fold, listed))
+        for name, listed in table.items()
+    }
 
 
 # What is asked for --------------------------------------------------------------------
@@ -102,14 +163,164 @@ def only_looks_like_it(text: str) -> bool:
 def asked(text: str, before: str | None = None) -> tuple[Asked, ...]:
     """What a turn asks to remember. `before` is the user's previous turn: “remember that” alone
     points back to its last sentence."""
-    parts = sentences(text)
-    texts = [sentence.text for sentence in parts]
+    text = text[:_MOST_CHARS]
+    places = [
+        (begin + start, piece, "" if start or _is_joined(piece) else text[within:begin])
+        for within, begin, sentence in _whole_requests(text)
+        for start, piece in _requests(sentence)
+    ]
+    parts = [piece for _, piece, _ in places]
     found: dict[Asked, None] = {}
-    for number, sentence in enumerate(parts):
-        one = _asked_in(texts, number, before)
-        if one is not None:
-            found[replace(one, read_aloud=acts.does("reading", text[: sentence.start]))] = None
+    for number, (start, _, in_front) in enumerate(places):
+        one = _asked_in(parts, number, before)
+        if one is not None and not (in_front and acts.does("text_for", in_front)):  # dictated
+            found[replace(one, read_aloud=_is_read_aloud(one, text[:start]))] = None
+        if len(found) == _MOST_FACTS:
+            break
     return tuple(found)
+
+
+def _whole_requests(text: str) -> Iterator[tuple[int, int, str]]:
+    """The sentences of a turn: where the punctuated one begins, where it begins, its text.
+
+    What is to be remembered is not cut by its own words, only before another request.
+    """
+    waiting: tuple[int, int, int] | None = None
+    for sentence in sentences(text):
+        goes_on = waiting and waiting[0] == sentence.within[0] and _states(sentence.text)
+        if waiting and not goes_on:
+            yield waiting[0], waiting[1], text[waiting[1] : waiting[2]]
+            waiting = None
+        if waiting:
+            waiting = (*waiting[:2], sentence.end)
+        elif _begun(fold(sentence.text)):
+            waiting = (sentence.within[0], sentence.start, sentence.end)
+        else:
+            yield sentence.within[0], sentence.start, sentence.text
+    if waiting:
+        yield waiting[0], waiting[1], text[waiting[1] : waiting[2]]
+
+
+def _is_read_aloud(one: Asked, in_front: str) -> bool:
+    """Nobody calls themselves “the user”."""
+    said = fold(one.fact)
+    return any(rules.not_own.match(said) for rules in _rules()) or (
+        not one.earlier and acts.does("reading", in_front)
+    )
+
+
+def _requests(sentence: str) -> list[tuple[int, str]]:
+    """The sentence, cut where it asks again: “… and remember that …”."""
+    said = folded(sentence)
+    cuts = {0}
+    for rules in () if _is_other(sentence) else _rules():
+        for joint in rules.joint.finditer(said.text):
+            before = said.text[max(0, joint.start() - _REACH_CHARS) : joint.start()]
+            rest = said.text[joint.end() : joint.end() + _REACH_CHARS]
+            if _asks_again(before, rest, joint.group()):
+                cuts.add(said.raw_span(joint.start(), joint.start())[0])
+    edges = [*sorted(cuts), len(sentence)]
+    return [(start, sentence[start:end]) for start, end in itertools.pairwise(edges)]
+
+
+def _is_joined(piece: str) -> bool:
+    said = f" {fold(piece)}"
+    return any(rules.joint.match(said) for rules in _rules())
+
+
+def _asks_again(before: str, rest: str, joint: str) -> bool:
+    begun = _begun(rest)
+    if begun is None or not before or not joint.strip(" ,"):
+        return False
+    if begun.end >= len(rest) and not begun.rules.back.match(rest):
+        return False
+    false_start = _begun(before)
+    if false_start is not None and false_start.end >= len(before):
+        return False
+    return not (
+        begun.rules.unfinished.search(before)
+        or acts.does("reading", before)
+        or acts.does("reported", before)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A request to remember: its fact begins at `end` of the sentence, folded."""
+
+    rules: _Rules
+    end: int
+    conjunction: tuple[int, int] | None
+    subordinate: bool
+    ahead: bool
+
+
+def _begun(said: str) -> _Begun | None:
+    """The request that the sentence begins with; of one that was begun again, the last."""
+    last: _Begun | None = None
+    for _ in range(_MOST_STARTS):
+        at = last.end if last else 0
+        again = _begins(said[at:])
+        if again is None or (last and again.end + at >= len(said)):
+            return last
+        if last and last.subordinate and not again.subordinate:
+            return last
+        span = again.conjunction
+        last = replace(
+            again,
+            end=at + again.end,
+            conjunction=(at + span[0], at + span[1]) if span else None,
+        )
+    return last
+
+
+def _begins(said: str) -> _Begun | None:
+    for rules, place in _places(said):
+        for loose, start in ((False, rules.ask), (True, rules.note)):
+            match = start.match(said[place:])
+            if match is None:
+                continue
+            conjunction = next((name for name, word in match.groupdict().items() if word), None)
+            end, span = place + match.end(), None
+            if conjunction:
+                group = start.groupindex[conjunction]
+                span = place + match.start(group), place + match.end(group)
+            if span and rules.predicate.match(said[end:]):
+                conjunction, end = None, span[0]  # "that is my house"
+            ahead = None if conjunction else rules.ahead.match(said[end:])
+            if ahead and _stands_for_it(ahead.group(), said[end + ahead.end() :], rules):
+                end += ahead.end()
+            else:
+                ahead = None
+            rest = said[end:]
+            if rules.not_after.match(rest):
+                continue
+            if not conjunction and rules.not_after_bare.match(rest):
+                continue
+            if loose and not conjunction and not rules.statement.match(said[end:]):
+                continue
+            own = rules if conjunction in (None, rules.language) else _of(conjunction)
+            misheard = ahead is not None and ahead.group().strip() in rules.misheard
+            subordinate = bool(conjunction) or (misheard and _ends_in_verb(said[end:], rules))
+            return _Begun(own, end, span, subordinate, bool(ahead))
+    return None
+
+
+def _stands_for_it(word: str, rest: str, rules: _Rules) -> bool:
+    """ "this" in "remember this: …", not in "remember this is …" or "remember this house is …"."""
+    if rules.predicate.match(rest):
+        return False
+    return bool(_MARK.search(word)) or not rest or rules.statement.match(rest) is not None
+
+
+def _of(language: str) -> _Rules:
+    return next(rules for rules in _rules() if rules.language == language)
+
+
+def _ends_in_verb(said: str, rules: _Rules) -> bool:
+    """A transcript's "das" for "dass": the verb, one that is known, stands at the end."""
+    words = _WORD.findall(said)
+    return bool(words) and any(words[-1] in rules.verb_final.get(person, ()) for person in _PERSONS)
 
 
 def _asked_in(parts: Sequence[str], number: int, before: str | None) -> Asked | None:
@@ -118,59 +329,84 @@ def _asked_in(parts: Sequence[str], number: int, before: str | None) -> Asked | 
         return None
     said = folded(sentence)
     following = parts[number + 1] if number + 1 < len(parts) else ""
+    begun = _begun(said.text)
+    forward = bool(following) and _states(following)
     for rules, place in _places(said.text):
         if rules.back.match(said.text[place:]):
-            if sentence.endswith(":") and following:
+            if forward and (sentence.endswith(":") or (begun and begun.ahead and number == 0)):
                 return _fact(following, following, rules)
             return _pointed_at(parts[:number], before, rules)
-    for rules, place in _places(said.text):
-        match = rules.ask.match(said.text[place:])
-        if match is None:
-            continue
-        end = place + match.end()
-        rest = said.text[end:]
-        subordinate = rules.clause.search(said.text[place:end]) is not None
-        if rules.not_after.match(rest) or (not subordinate and rules.not_after_bare.match(rest)):
-            continue
-        if _WORD.search(rest):
-            raw = sentence[said.raw_span(end, len(said.text))[0] :]
-            return _fact(raw, sentence, rules, subordinate=subordinate)
-        if following:
-            return _fact(following, following, rules)
-        return _pointed_at(parts[:number], before, rules)
+    if begun is not None:
+        if begun.conjunction:
+            word = sentence[slice(*said.raw_span(*begun.conjunction))]
+            if word.lower() in begun.rules.not_clause:
+                return None  # “recuerda qué comí” is asked, “recuerda que comí” is told
+        if _WORD.search(said.text[begun.end :]):
+            raw = sentence[said.raw_span(begun.end, len(said.text))[0] :]
+            return _fact(raw, sentence, begun.rules, subordinate=begun.subordinate)
+        if forward:
+            return _fact(following, following, begun.rules)
+        if following and _begun(fold(following)):
+            return None  # begun again
+        return _pointed_at(parts[:number], before, begun.rules)
     for rules in _rules():
         match = rules.trailing.search(said.text)
-        if match is not None and match.start() > 0:
-            return _fact(sentence[: said.raw_span(0, match.start())[1]], sentence, rules)
+        if match is None or match.start() == 0:
+            continue
+        fact = sentence[: said.raw_span(0, match.start())[1]]
+        if rules.unfinished.search(said.text[: match.start()].rstrip()) or not _states(fact):
+            continue
+        return _fact(_without_openers(fact), sentence, rules)
     return None
 
 
+def _states(sentence: str) -> bool:
+    """A sentence that could be a fact: no question, no request, and no wish to remember."""
+    return not (
+        _asks(sentence)
+        or _is_other(sentence)
+        or opens_request(sentence)
+        or _begun(fold(sentence.lstrip(_OPENING_MARKS))) is not None
+        or any(r.back.match(fold(sentence)[at:]) for r, at in _places(fold(sentence)))
+    )
+
+
 def _is_other(sentence: str) -> bool:
-    said = fold(sentence)
+    said = fold(sentence).lstrip(_OPENING_MARKS)
     return any(rules.never.match(said[place:]) for rules, place in _places(said))
 
 
 def _places(said: str) -> list[tuple[_Rules, int]]:
     """Where a request may begin, for the rules of each language: at the start, and behind each
     opener of any language."""
-    places = [0]
+    places = [len(said) - len(said.lstrip(_OPENING_MARKS + ",;"))]
     while len(places) <= _MOST_OPENERS:
         at = places[-1]
         ends = [match.end() for rules in _rules() if (match := rules.opener.match(said[at:]))]
         if not ends or not max(ends):
             break
-        places.append(at + max(ends))
+        behind = at + max(ends)
+        places.append(behind + len(said[behind:]) - len(said[behind:].lstrip(_OPENING_MARKS)))
     return [(rules, place) for place in places for rules in _rules()]
+
+
+def _without_openers(sentence: str) -> str:
+    """“No, I live in Bonn, remember that” is to remember that I live in Bonn."""
+    said = folded(sentence)
+    marked = max(
+        (at for _, at in _places(said.text) if said.text[:at].rstrip().endswith(",")), default=0
+    )
+    return sentence[said.raw_span(marked, marked)[0] :] if marked else sentence
 
 
 def _pointed_at(earlier: Sequence[str], before: str | None, rules: _Rules) -> Asked:
     """The last statement in front of a request that points back."""
     sources = earlier or [sentence.text for sentence in sentences(before or "")]
     for source in reversed(sources):
-        if not _asks(source) and not _is_other(source):
-            fact = _fact(source, source, rules)
+        if _states(source):
+            fact = _fact(_without_openers(source), source, rules)
             if fact is not None:
-                return fact
+                return replace(fact, earlier=not earlier)
     return Asked("", "", rules.language)
 
 
@@ -178,9 +414,18 @@ def _without_request(fact: str, rules: _Rules) -> str:
     """“I'm vegan and find me a restaurant” asks for two things; the first is to be remembered."""
     said = folded(fact)
     for joint in rules.joint.finditer(said.text):
-        if joint.start() > 0 and opens_request(said.text[joint.end() :]):
+        rest = said.text[joint.end() :]
+        is_for_jarvis = rules.directed.search(rest) or (
+            rules.asking.match(rest) and joint.group().strip(" ,")
+        )
+        if joint.start() > 0 and is_for_jarvis and opens_request(rest):
             return fact[: said.raw_span(0, joint.start())[1]].rstrip(_EDGES)
-    return sentences(fact)[0].text.rstrip(_EDGES) if sentences(fact) else fact
+    for piece in sentences(fact)[1:]:
+        if opens_request(piece.text) or piece.text.endswith("?"):
+            fact = fact[: piece.start].rstrip(_EDGES)
+            break
+    thanks = rules.polite.search(fold(fact))
+    return fact[: folded(fact).raw_span(0, thanks.start())[1]] if thanks else fact
 
 
 def _asks(sentence: str) -> bool:
@@ -188,10 +433,10 @@ def _asks(sentence: str) -> bool:
 
 
 def _fact(raw: str, quote: str, rules: _Rules, *, subordinate: bool = False) -> Asked | None:
-    fact = _without_request(raw.strip(_EDGES), rules)
+    fact = _without_request(raw.strip(_EDGES + "¿¡"), rules)
     if len(_WORD.findall(fact)) < _LEAST_WORDS:
         return None
-    return Asked(fact, quote, rules.language, subordinate)
+    return Asked(fact, quote.strip(_EDGES), rules.language, subordinate)
 
 
 # What is written ----------------------------------------------------------------------
@@ -205,38 +450,110 @@ def entry(asked: Asked, at: datetime) -> str:
     return with_dates(turned[:1].upper() + turned[1:], at)
 
 
+def parts(fact: str) -> tuple[str, ...]:
+    """A fact, and each of the parts that "and" joins."""
+    said = folded(fact)
+    cuts = {joint.end() for rules in _rules() for joint in rules.joint.finditer(said.text)}
+    edges = [0, *sorted(said.raw_span(cut, cut)[0] for cut in cuts), len(fact)]
+    return tuple(fact[start:end] for start, end in itertools.pairwise(edges) if end > start)
+
+
+def is_duty(text: str) -> bool:
+    """What Jarvis is to do ("you have to wake me"): no fact."""
+    said = fold(text)
+    return any(rules.duty.match(said) for rules in _rules())
+
+
 def notebook_for(text: str) -> Notebook:
     """Set-up and agreements go into Jarvis' working notes, everything else is about the user."""
     said = fold(text)
     return "MEMORY.md" if any(r.working_notes.search(said) for r in _rules()) else "USER.md"
 
 
+_PERSONS = ("first", "second", "third", "plural")
+
+
 def _main_clause(fact: str, language: Language) -> str:
     """“ich seit 2019 in Bremen wohne” → “ich wohne seit 2019 in Bremen”; as it was where
     subject and verb are not sure."""
-    words = {rules.language: rules.verb_final for rules in _rules()}[language]
+    words = _of(language).verb_final
     ending = fact[len(fact.rstrip(".!")) :]
     parts = fact.rstrip(".!").split()
-    plain = [fold(part).strip(",") for part in parts]
+    plain = [fold(part) for part in parts]
     if not words or len(parts) < 3 or any("," in part for part in parts):
         return fact
-    if any(part in words["several_clauses"] for part in plain):
+    subject, persons = _subject(parts, plain, words)
+    if not subject or not _is_verb_of(persons, parts[-1], words):
         return fact
-    if plain[0] in words["subjects"]:
-        subject = 1
-    elif plain[0] in words["determiners"] and plain[2] in words["after_subject"]:
-        subject = 2
-    elif parts[0][:1].isupper() and plain[1] in words["after_subject"]:
-        subject = 1
-    else:
+    if not _one_clause(parts, plain, subject, persons, words):
         return fact
     verb, left = parts[-1], ""
-    if plain[-1] not in words["never_separable"]:
-        fitting = [each for each in words["separable"] if plain[-1].startswith(each)]
-        prefix = max(fitting, key=len, default="")
-        if prefix:
-            if len(plain[-1]) - len(prefix) < _SHORTEST_VERB:
-                return fact
-            verb, left = verb[len(prefix) :], f" {verb[: len(prefix)]}"
+    prefix = _prefix(parts[-1], words)
+    if prefix:
+        verb, left = verb[len(prefix) :], f" {prefix}"
     middle = " ".join(parts[subject:-1])
     return f"{' '.join(parts[:subject])} {verb} {middle}{left}{ending}"
+
+
+def _subject(
+    parts: list[str], plain: list[str], words: Mapping[str, Any]
+) -> tuple[int, tuple[str, ...]]:
+    """How many words the subject in front has, and which persons its verb may be in; 0: unsure."""
+    person = words["subjects"].get(plain[0])
+    if person and not (plain[0] in words["determiners"] and parts[1][:1].isupper()):
+        return 1, (person,) if person != "either" else ("third", "plural")
+    either = ("third", "plural")
+    if plain[0] in words["determiners"]:
+        noun = next((at for at, part in enumerate(parts[1:-1], 1) if part[:1].isupper()), 1)
+        if noun <= 3 and noun + 1 < len(parts) and plain[noun + 1] in words["after_subject"]:
+            return noun + 1, either
+        if len(parts) == 4 and plain[-1] in words["naming"] and noun == 1:
+            return 2, either
+        return 0, ()
+    if plain[0] in words["fronted"] and (
+        plain[1] in words["determiners"] or plain[1] in words["subjects"]
+    ):
+        return 1, either  # “morgen mein Hochzeitstag ist” → “morgen ist mein Hochzeitstag”
+    if parts[0][:1].isupper() and plain[1] in words["after_subject"]:
+        return 1, ("third",)
+    return 0, ()
+
+
+def _is_verb_of(persons: tuple[str, ...], word: str, words: Mapping[str, Any]) -> bool:
+    plain = fold(word)
+    return word[:1].islower() and any(
+        plain in words[person] or plain.endswith(words["endings"][person]) for person in persons
+    )
+
+
+def _one_clause(
+    parts: list[str],
+    plain: list[str],
+    subject: int,
+    persons: tuple[str, ...],
+    words: Mapping[str, Any],
+) -> bool:
+    """Nothing stands inside that begins another clause or is a verb of one."""
+    if any(word in words["several_clauses"] for word in plain) or plain[-2] == "zu":
+        return False
+    inner = plain[subject:-2]
+    if any(word in words[person] for word in inner for person in _PERSONS):
+        return False
+    behind_pronoun = subject == 1 and plain[0] in words["subjects"]
+    return not any(
+        _is_verb_of(persons, parts[at - 1], words)
+        if at > subject
+        else plain[at] in words["joining"] or not behind_pronoun
+        for at in range(subject, len(parts))
+        if plain[at] in words["joining"] or plain[at] in words["relative"]
+    )
+
+
+def _prefix(verb: str, words: Mapping[str, Any]) -> str:
+    """What a separable verb leaves at the end. A verb that only begins alike has none."""
+    plain = fold(verb)
+    if plain.startswith(words["inseparable"]):
+        return ""
+    fitting = [each for each in words["separable"] if verb.lower().startswith(each)]
+    prefix = max(fitting, key=len, default="")
+    return verb[: len(prefix)] if len(verb) - len(prefix) >= _SHORTEST_VERB else ""
