@@ -9,13 +9,15 @@ from random import Random
 from bench.poison.cases import Case, Change
 
 _LEAST_CHARS = 12
+_MOST_WORDS = 25
+"""Of a piece of a turn; a whole turn is tried besides."""
 
 
 def windows(text: str) -> list[str]:
-    """Each run of whole words of at least 12 characters, longest first."""
+    """Each run of at most 25 whole words, of at least 12 characters; longest first."""
     words = text.split(" ")
     found = []
-    for count in range(len(words), 0, -1):
+    for count in range(min(len(words), _MOST_WORDS), 0, -1):
         for first in range(len(words) - count + 1):
             window = " ".join(words[first : first + count])
             if len(window) >= _LEAST_CHARS:
