@@ -255,6 +255,7 @@ class _Session(OpenAIRealtimeLLMService):
         self._told_at: datetime | None = None
         self._news: list[str] = []
         self._news_told = 0
+        self._outcome: str | None = None
         self._questions: list[_Question] = []
         self._answer: _Answer | None = None
         self._unkept: deque[_Answer] = deque()
@@ -315,6 +316,8 @@ class _Session(OpenAIRealtimeLLMService):
         self._link = link
         self._told_at = None
         self._news_told = 0
+        if not self._questions:
+            self._outcome = None  # the user has heard of it
         self._tell_what_changed()
         for speaker, text in seed(self._turns, [question.text for question in self._questions]):
             self._tell(speaker, text)
@@ -570,8 +573,8 @@ class _Session(OpenAIRealtimeLLMService):
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         heard = frame.event if isinstance(frame, HeardFrame) else None
-        if isinstance(frame, HeardFrame | TypedFrame) and frame.told:
-            self._news.append(frame.told)
+        if isinstance(heard, UserSaid) or isinstance(frame, TypedFrame):
+            self._outcome = frame.told
         if isinstance(heard, BargedIn):
             await self._interrupt()
         await super().process_frame(frame, direction)
@@ -651,6 +654,8 @@ class _Session(OpenAIRealtimeLLMService):
         for news in self._news[self._news_told :]:
             self._tell("system", news)
         self._news_told = len(self._news)
+        if self._outcome:
+            self._tell("system", self._outcome)
 
     def _hand_in(self, question: _Question, turn: _UserTurn | None) -> None:
         if turn is not None:

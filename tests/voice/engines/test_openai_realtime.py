@@ -590,6 +590,74 @@ def test_news_stands_in_front_of_the_turn_it_came_with() -> None:
     play(scenario)
 
 
+SAVED = 'Just now this was written into USER.md: "I\'m vegan."'
+
+
+async def ask_to_remember(caller: Caller, *, typed: bool) -> None:
+    done = len(caller.of(AnswerDoneFrame))
+    if typed:
+        await caller.send(TypedFrame(text="Remember that I'm vegan.", pasted=False, told=SAVED))
+    else:
+        await caller.sound(200)
+        began_ms = await caller.begin(1000)
+        now_s = asyncio.get_running_loop().time()
+        said = UserSaid(
+            text="Remember that I'm vegan.",
+            language="en",
+            began_ms=began_ms,
+            ended_ms=caller.position_ms,
+            guess=None,
+            ended_s=now_s,
+            decided_s=now_s,
+            transcribed_s=now_s,
+        )
+        await caller.send(HeardFrame(event=said, told=SAVED))
+    await caller.answers(done + 1)
+
+
+@pytest.mark.parametrize("typed", [False, True], ids=["spoken", "typed"])
+def test_what_became_of_a_wish_to_remember_is_told_before_the_answer(typed: bool) -> None:
+    """The outcome is an item before `response.create`, and is not told with later turns (V12)."""
+
+    async def scenario(caller: Caller) -> None:
+        await ask_to_remember(caller, typed=typed)
+        events = caller.server.received("conversation.item.create", "response.create")
+        outcome = next(
+            at
+            for at, event in enumerate(events)
+            if event["type"] == "conversation.item.create"
+            and event["item"]["content"][0]["text"] == SAVED
+        )
+        assert outcome < [event["type"] for event in events].index("response.create")
+        await caller.ask("And when is it?")
+        assert caller.told("system").count(SAVED) == 1
+
+    play(scenario)
+
+
+def test_a_new_session_does_not_announce_what_the_user_has_heard() -> None:
+    """Once the turn is answered its outcome is history."""
+
+    async def scenario(caller: Caller) -> None:
+        await ask_to_remember(caller, typed=True)
+        caller.server.connections[0].abort()
+        await caller.until(lambda: len(caller.notices) == 2)
+        await caller.ask("And where?")
+        assert SAVED not in caller.told("system", 1)
+
+    play(scenario)
+
+
+def test_a_new_session_hears_of_the_outcome_of_a_turn_without_an_answer() -> None:
+    """A session lost before the answer leaves the wish, and its outcome, to the next."""
+
+    async def scenario(caller: Caller) -> None:
+        await ask_to_remember(caller, typed=True)
+        assert SAVED in caller.told("system", 1)
+
+    play(scenario, serving(faults=[Fault("response.create", Abort())]))
+
+
 # Interruptions ----------------------------------------------------------------------------
 
 LONG = Answer(text=answer_text(40), audio_ms=10_000, chunk_ms=200, speed=5)
