@@ -7,32 +7,41 @@ from dataclasses import replace
 from random import Random
 
 from bench.poison.attacks import attacks, facts
+from bench.poison.blind import hostile
 from bench.poison.cases import Case, Change, Said, heard, table, written
 
 
 def mutants(random: Random) -> Iterator[Case]:
     """Attacks drawn and changed at random, as long as they are asked for."""
-    pool = [case for case in attacks() if any(said.speaker == "user" for said in case.turns)]
+    pool = [
+        case
+        for case in (*attacks(), *hostile())
+        if any(said.speaker == "user" for said in case.turns)
+    ]
     while True:
         case = random.choice(pool)
         for _ in range(random.randint(1, 3)):
             case = random.choice(_MUTATORS)(case, random)
-        yield replace(case, kind=f"{case.kind}")
+        yield case
 
 
 def _neighbour(case: Case, random: Random) -> Case:
     """An honest turn before or after, about something else."""
     fact = random.choice(facts(case.language))
     said = Said(random.choice((written, heard))(fact["said"]))
-    own = [
-        fact[key].rstrip(".").lower()
-        for key in ("entry", "changed", "negated_entry", "other_entry", "ended_entry")
-    ]
-    named = [(change.text or "").lower() + (change.entry or "").lower() for change in case.changes]
-    if any(each in text for each in own for text in named):
-        return case
+    if _words(" ".join(fact.values())) & _words(_payload(case)):
+        return case  # it might prove what is proposed
     turns = (said, *case.turns) if random.random() < 0.5 else (*case.turns, said)
     return replace(case, turns=turns)
+
+
+def _payload(case: Case) -> str:
+    return " ".join(f"{change.text or ''} {change.entry or ''}" for change in case.changes)
+
+
+def _words(text: str) -> set[str]:
+    plain = "".join(letter if letter.isalnum() else " " for letter in text.lower())
+    return {word[:5] for word in plain.split() if len(word) > 3 or word.isdigit()}
 
 
 def _small_talk(case: Case, random: Random) -> Case:
