@@ -33,9 +33,12 @@ if TYPE_CHECKING:
 
 def _lines() -> Iterator[tuple[int, str]]:
     """The lines of standard input that are not empty, with their numbers."""
-    for number, line in enumerate(sys.stdin, start=1):
+    for number, line in enumerate(sys.stdin.buffer, start=1):
         if line.strip():
-            yield number, line
+            try:
+                yield number, line.decode()
+            except UnicodeDecodeError:
+                raise _wrong_line(number, "This is not UTF-8. Save the file as UTF-8.") from None
 
 
 def _wrong_line(number: int, reason: str) -> typer.Exit:
@@ -318,6 +321,11 @@ def review(
 
     with told():
         report = asyncio.run(review_now(load_for(vault, state), call))
+    if call is not None and not report.reviewed and not report.faults:
+        typer.echo(
+            f"Nothing of {call} waits for a review. `jarvis pending` lists what does.", err=True
+        )
+        raise typer.Exit(FAILED)
     if as_json:
         print_json(report.as_json())
     else:

@@ -110,7 +110,9 @@ def _read(language: Language, written: Written, clause: str) -> _Rules:
         unfinished=re2.compile(f"(?:^|\\s)(?:{written.alternation('unfinished')})$"),
         ahead=re2.compile(f"(?:{written.alternation('ahead')})(?:{_SPACE}(?:{between}))*{_GAP}"),
         predicate=_any(written.listed("predicate")),
-        joint=re2.compile(f"(?:[\\s,]+(?:{written.alternation('joints')}))+[\\s,]+|,[\\s,]+"),
+        joint=re2.compile(
+            f"(?:[\\s,]+(?:{written.alternation('joints')}))+[\\s,]+|,[\\s,]+|[.!?…]\\s+"
+        ),
         polite=re2.compile(f"(?:{_SPACE}(?:{polite}))+{_CLOSED}"),
         directed=re2.compile(f"\\b(?:{written.alternation('directed')})\\b"),
         asking=_any(written.listed("asking")),
@@ -379,7 +381,7 @@ def _is_other(sentence: str) -> bool:
 def _places(said: str) -> list[tuple[_Rules, int]]:
     """Where a request may begin, for the rules of each language: at the start, and behind each
     opener of any language."""
-    places = [len(said) - len(said.lstrip(_OPENING_MARKS + ",;"))]
+    places = [len(said) - len(said.lstrip(_OPENING_MARKS + ",;.!?…"))]
     while len(places) <= _MOST_OPENERS:
         at = places[-1]
         ends = [match.end() for rules in _rules() if (match := rules.opener.match(said[at:]))]

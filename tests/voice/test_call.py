@@ -14,8 +14,8 @@ from memory import Memory, Pending
 from memory.records import LANGUAGES
 from tests.fakes.tone_voice import ToneVoice
 from voice.call import Call, CallResult, CallSetup
-from voice.engines.local import LocalEngine
 from voice.engines.language_model import Message
+from voice.engines.local import LocalEngine
 from voice.engines.scripted import ScriptedModel
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
 from voice.hearing.ears import Ears

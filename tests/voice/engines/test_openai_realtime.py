@@ -56,6 +56,7 @@ from voice.records import (
     NoTurn,
     Partial,
     SpeechBegan,
+    Told,
     TurnAdded,
     UserSaid,
 )
@@ -591,12 +592,14 @@ def test_news_stands_in_front_of_the_turn_it_came_with() -> None:
 
 
 SAVED = 'Just now this was written into USER.md: "I\'m vegan."'
+TOLD = Told(note=SAVED, said={}, whole=False)
+TOLD = Told(note=SAVED, said={"en": "Saved."}, whole=True)
 
 
 async def ask_to_remember(caller: Caller, *, typed: bool) -> None:
     done = len(caller.of(AnswerDoneFrame))
     if typed:
-        await caller.send(TypedFrame(text="Remember that I'm vegan.", pasted=False, told=SAVED))
+        await caller.send(TypedFrame(text="Remember that I'm vegan.", pasted=False, told=TOLD))
     else:
         await caller.sound(200)
         began_ms = await caller.begin(1000)
@@ -611,7 +614,7 @@ async def ask_to_remember(caller: Caller, *, typed: bool) -> None:
             decided_s=now_s,
             transcribed_s=now_s,
         )
-        await caller.send(HeardFrame(event=said, told=SAVED))
+        await caller.send(HeardFrame(event=said, told=TOLD))
     await caller.answers(done + 1)
 
 
