@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memory.notebooks.judge import judged as judged
     from memory.remembering import OWN_WORDS as OWN_WORDS
     from memory.remembering import asks_to_remember as asks_to_remember
+    from memory.remembering import only_remembering as only_remembering
     from memory.reviews import Waiting as WaitingReview
     from memory.task import MemoryTask as MemoryTask
     from memory.task import Reviewed as Reviewed
@@ -81,6 +82,7 @@ _WHERE = {
     "asks_to_remember": ("memory.remembering", "asks_to_remember"),
     "filtered": ("memory.notebooks.filter_line", "filtered"),
     "judged": ("memory.notebooks.judge", "judged"),
+    "only_remembering": ("memory.remembering", "only_remembering"),
     "warm": ("memory.door", "warm"),
 }
 
@@ -119,6 +121,7 @@ __all__ = [
     "asks_to_remember",
     "filtered",
     "judged",
+    "only_remembering",
     "warm",
 ]
 

@@ -183,17 +183,23 @@ class Change:
         }
 
 
+NotRemembered = Literal[
+    "nothing", "read aloud", "secret", "unreadable", "question", "order", "no room", "fault"
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
     """What became of “remember that …”: `entry` as it stands in `notebook`, `change` its id.
 
-    Not saved: `reason` is a sentence for the user. `waits`: there was no room, so it is in the
-    journal and goes into the notebook when there is.
+    Not saved: `reason` is a sentence for the user and `why` says the same in a word. `waits`:
+    there was no room, so it is in the journal and goes into the notebook when there is.
     """
 
     saved: bool
     notebook: Notebook | None = None
     entry: str | None = None
     reason: str | None = None
+    why: NotRemembered | None = None
     waits: bool = False
     change: str | None = None

@@ -7,15 +7,27 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory.languages import acts
+from memory.languages.sentences import opens_request, sentences
 from memory.notebooks import remember
 from memory.notebooks.evidence import is_said
 from memory.notebooks.ledger import Ledger
 from memory.notebooks.remember import Asked
 from memory.notebooks.secrets import secret_in
 from memory.notebooks.validate import Grounds, no_markup, nothing_hidden, one_script
-from memory.records import Accepted, Change, Language, Origin, Proposal, Remembered
+from memory.records import (
+    Accepted,
+    Change,
+    Language,
+    NotRemembered,
+    Origin,
+    Proposal,
+    Remembered,
+)
 
 OWN_WORDS: frozenset[Origin] = frozenset({"spoken", "typed"})
+
+_A_STATEMENT = "I like green tea."
+_JOINT_WORDS = 4
 
 _UNREADABLE = (nothing_hidden, one_script, no_markup)
 _NOTHING_TO_POINT_AT = "there was no statement to remember. Say it in one sentence."
@@ -28,6 +40,23 @@ _AN_ORDER = (
 
 def asks_to_remember(text: str, before: str | None = None) -> bool:
     return bool(remember.asked(text, before))
+
+
+def only_remembering(text: str, before: str | None = None) -> bool:
+    """Whether the turn asks for nothing besides, so that a word of confirmation answers it."""
+    found = remember.asked(text, before)
+    parts = [sentence.text for sentence in sentences(text)]
+    own = [part for part in parts if not any(part in a.quote or a.quote in part for a in found)]
+    if any(not remember.asked(part, _A_STATEMENT) for part in own):
+        return False
+    return not any(_goes_on(each) for each in found)
+
+
+def _goes_on(asked: Asked) -> bool:
+    """“… and find me a restaurant”, behind the fact."""
+    place = asked.quote.find(asked.fact)
+    rest = asked.quote[place + len(asked.fact) :].split() if place >= 0 else []
+    return any(opens_request(" ".join(rest[at:])) for at in range(min(len(rest), _JOINT_WORDS)))
 
 
 def asked_in_turn(text: str, before: str | None, *, spoken: bool) -> tuple[Asked, ...]:
@@ -75,9 +104,10 @@ def _one(
     *,
     dry_run: bool,
 ) -> Remembered:
-    reason = _reason_against(asked)
-    if reason:
-        return Remembered(saved=False, reason=reason)
+    against = _against(asked)
+    if against is not None:
+        why, reason = against
+        return Remembered(saved=False, why=why, reason=reason)
     said_at = before_at if asked.earlier and before_at else at
     text = remember.entry(asked, said_at)
     accepted = Accepted(
@@ -102,28 +132,29 @@ def _one(
         notebook=accepted.notebook,
         entry=text,
         reason=written.reason,
+        why=None if written.rule == "L6.1" else "no room" if written.waits else "fault",
         waits=written.waits,
     )
 
 
-def _reason_against(asked: Asked) -> str | None:
-    if not asked.fact:
-        return _NOTHING_TO_POINT_AT
+def _against(asked: Asked) -> tuple[NotRemembered, str] | None:
+    if not any(letter.isalnum() for letter in asked.fact):
+        return "nothing", _NOTHING_TO_POINT_AT
     if asked.read_aloud:
-        return _READ_ALOUD
+        return "read aloud", _READ_ALOUD
     kind = secret_in(asked.quote) or secret_in(asked.fact)
     if kind:
-        return f"it holds {kind}, and Jarvis keeps no secrets."
+        return "secret", f"it holds {kind}, and Jarvis keeps no secrets."
     proposal = Proposal(
         operation="add", notebook="USER.md", entry=None, text=asked.fact, quote=asked.quote
     )
     for check in _UNREADABLE:
         refusal = check(proposal, Grounds(turns=(), notebooks={}))
         if refusal:
-            return refusal.reason
+            return "unreadable", refusal.reason
     if not asked.subordinate and acts.does("question", asked.fact):
-        return _A_QUESTION
-    return _AN_ORDER if _is_order(asked.fact) else None
+        return "question", _A_QUESTION
+    return ("order", _AN_ORDER) if _is_order(asked.fact) else None
 
 
 def _is_order(fact: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipecat.frames.frames import DataFrame, SystemFrame
 
 from memory.records import Language
-from voice.records import Heard, UserSaid
+from voice.records import Heard, Told, UserSaid
 
 
 @dataclass
@@ -19,7 +19,7 @@ class HeardFrame(SystemFrame):
     """
 
     event: Heard
-    told: str | None = None
+    told: Told | None = None
 
 
 @dataclass
@@ -28,7 +28,7 @@ class TypedFrame(SystemFrame):
 
     text: str
     pasted: bool = False
-    told: str | None = None
+    told: Told | None = None
 
 
 @dataclass

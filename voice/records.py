@@ -94,6 +94,19 @@ class BargedIn:
 Heard = SpeechBegan | Partial | Guess | GuessWithdrawn | UserSaid | NoTurn | BargedIn
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What became of a turn's wish to have something remembered, for whoever answers it.
+
+    `note` is for the model. `said` is the same as Jarvis says it, by language; `whole`: the
+    turn asked for nothing besides, so that these words are the whole answer.
+    """
+
+    note: str
+    said: dict[Language, str]
+    whole: bool
+
+
 # What a call tells the page, the terminal, a recording --------------------------------
 
 

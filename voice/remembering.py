@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from importlib import resources
 from string import Template
 
-from memory import OWN_WORDS, Memory, asks_to_remember
+from memory import OWN_WORDS, Memory, asks_to_remember, only_remembering
 from memory.errors import MemoryFault
-from memory.records import Origin, Remembered
-from voice.records import CallEvent, MemoryWritten, Notice
+from memory.records import LANGUAGES, Language, Origin, Remembered
+from voice.records import CallEvent, MemoryWritten, Notice, Told
 
-_TOLD = tomllib.loads((resources.files("prompts") / "remembered.toml").read_text(encoding="utf-8"))
+log = logging.getLogger(__name__)
+
+_PROMPT = tomllib.loads(
+    (resources.files("prompts") / "remembered.toml").read_text(encoding="utf-8")
+)
 
 
 class Remembering:
@@ -37,14 +42,28 @@ class Remembering:
     def is_asked(self, text: str) -> bool:
         return asks_to_remember(text, self._before[0] if self._before else None)
 
-    async def turn(self, text: str, origin: Origin) -> str | None:
-        """A turn of the user's, in its final words: what the model is to be told with it.
+    async def turn(self, text: str, origin: Origin) -> Told | None:
+        """A turn of the user's, in its final words: what became of its wish.
 
         None where nothing was asked. On return what could be saved is on disk.
         """
         at = self._now()
-        before, before_at = self._before or (None, None)
-        self._before = (text, at) if origin in OWN_WORDS else None
+        before, self._before = self._before, (text, at) if origin in OWN_WORDS else None
+        try:
+            return await self._turn(text, origin, at, *(before or (None, None)))
+        except Exception:
+            # A mistake of ours in the rules must not cost the turn that they read.
+            log.exception("a turn could not be looked at for what it asks to have remembered")
+            return None
+
+    async def _turn(
+        self,
+        text: str,
+        origin: Origin,
+        at: datetime,
+        before: str | None,
+        before_at: datetime | None,
+    ) -> Told | None:
         if not asks_to_remember(text, before):
             return None
         try:
@@ -59,17 +78,35 @@ class Remembering:
             )
         except MemoryFault as fault:
             self._emit(Notice(kind="stop", text=str(fault)))
-            return told(Remembered(saved=False, reason=str(fault)))
-        for outcome in outcomes:
-            self._emit(written(outcome))
-        return "\n".join(map(told, outcomes)) or None
+            outcomes = (Remembered(saved=False, why="fault", reason=str(fault)),)
+        else:
+            for outcome in outcomes:
+                self._emit(written(outcome))
+        if not outcomes:
+            return None
+        return Told(
+            note="\n".join(map(note, outcomes)),
+            said={language: said(outcomes, language) for language in LANGUAGES},
+            whole=only_remembering(text, before),
+        )
 
 
-def told(outcome: Remembered) -> str:
-    """The outcome in the words that the model gets."""
+def note(outcome: Remembered) -> str:
+    """The outcome in the words that a model gets."""
     kind = "saved" if outcome.saved else "kept" if outcome.waits else "refused"
-    return Template(_TOLD[kind]).safe_substitute(
+    return Template(_PROMPT["told"][kind]).safe_substitute(
         notebook=outcome.notebook or "", entry=outcome.entry or "", reason=outcome.reason or ""
+    )
+
+
+def said(outcomes: Iterable[Remembered], language: Language) -> str:
+    """The outcomes as Jarvis says them; the same one is said once."""
+    words = _PROMPT["said"][language]
+    return " ".join(
+        dict.fromkeys(
+            words["there" if each.reason else "saved"] if each.saved else words[each.why or "fault"]
+            for each in outcomes
+        )
     )
 
 

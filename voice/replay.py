@@ -23,6 +23,8 @@ from voice.recording import (
     RecordedTranscript,
     read_recording,
 )
+from voice.records import CallEvent
+from voice.remembering import Remembering
 from voice.replayed import Clock, ReplayResult
 from voice.triggers import Triggers
 from voice.virtual_time import run_virtual
@@ -36,6 +38,7 @@ def run(config: Config, path: Path, *, real_time: bool = False) -> ReplayResult:
     Raises RecordingInvalid, AudioUnreadable, VaultMissing, and what the hearing worker raises.
     """
     recording = read_recording(path)
+    answers = _answers(path)
     began_at = (
         recording.turns[0].began_at
         if isinstance(recording, RecordedTranscript)
@@ -55,7 +58,7 @@ def run(config: Config, path: Path, *, real_time: bool = False) -> ReplayResult:
                 else:
                     result = await _replay_sound(recording, config, memory, clock, warm=real_time)
                 await warming
-                return await _reviewed(result, memory, clock, _answers(path))
+                return await _reviewed(result, memory, clock, answers)
             finally:
                 memory.close()
 
@@ -131,11 +134,13 @@ async def _replay_transcript(
     recording: RecordedTranscript, memory: Memory, clock: Clock
 ) -> ReplayResult:
     """Turns alone go to the triggers and to memory, each when it ended. Silence hands over
-    and the conversation goes on, since its turns did."""
+    and the conversation goes on, since its turns did. What is to be remembered is written."""
     loop = asyncio.get_running_loop()
     triggers = Triggers()
     hand_overs: list[HandOver] = []
     conversation = memory.begin(recording.turns[0].conversation, "call", clock.now())
+    events: list[CallEvent] = []
+    remembering = Remembering(memory, conversation.id, now=clock.now, emit=events.append)
 
     async def hand_over(trigger: Trigger) -> None:
         given = await asyncio.to_thread(conversation.hand_over, trigger, clock.now())
@@ -158,6 +163,8 @@ async def _replay_transcript(
             triggers.state_changed("speaking", loop.time())
         await clock.reach(turn.ended_at)
         await asyncio.to_thread(conversation.observe, turn)
+        if turn.speaker == "user":
+            await remembering.turn(turn.text, turn.origin)
         triggers.state_changed("listening", loop.time())
         if triggers.turn_added(turn, loop.time()):
             await hand_over("30 turns")
@@ -168,7 +175,7 @@ async def _replay_transcript(
         noises=(),
         hand_overs=tuple(hand_overs),
         latencies=(),
-        events=(),
+        events=tuple(events),
         ended="hang-up",
         length_s=clock.passed_s(),
     )

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
 from memory import Memory, Pending
 from memory.records import LANGUAGES
 from voice.chat import Chat
@@ -166,6 +168,37 @@ def test_a_wish_to_remember_is_settled_before_the_answer(tmp_path: Path) -> None
         "Remember that"
     )
     assert [turn.text for turn in pending[0].turns] == ["Remember that I'm vegan.", "Saved."]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Remember that I'm vegan.", "Saved in your notebook."),
+        ("Merk dir bitte, dass ich in Bremen wohne.", "Steht in deinem Notizbuch."),
+        ("Recuerda que mi perro se llama Rex.", "Guardado en tu cuaderno."),
+        (
+            "Remember that my password is hunter22.",
+            "Not saved. That sounds like a password or a code, and I keep no secrets.",
+        ),
+        ("Remember that.", "I don't know what to remember. Say it in one sentence."),
+    ],
+)
+def test_a_small_model_does_not_tell_what_was_saved(tmp_path: Path, said: str, answer: str) -> None:
+    """It would say the words back, secrets too, and call it saved: the outcome is said for it."""
+    model = ScriptedModel(lambda _: "Remember that my password is hunter22.", small=True)
+    events, _ = chatting(tmp_path, model, lambda chat: say(chat, said))
+    [_, reply] = [event.turn for event in events if isinstance(event, TurnAdded)]
+    assert reply.text == answer
+    assert model.requests == []
+
+
+def test_a_small_model_answers_what_was_asked_besides(tmp_path: Path) -> None:
+    """The outcome first, then the answer to the rest."""
+    model = ScriptedModel(lambda _: "There is one in the old town.", small=True)
+    wish = "Remember that I'm vegan and find me a restaurant"
+    events, _ = chatting(tmp_path, model, lambda chat: say(chat, wish))
+    [_, reply] = [event.turn for event in events if isinstance(event, TurnAdded)]
+    assert reply.text == "Saved in your notebook. There is one in the old town."
 
 
 def test_that_counts_from_the_turn_it_points_at(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from voice.engines.answer_text import AnswerText
 from voice.engines.history import ANSWER_TOKENS, History, room_chars
 from voice.engines.language_model import ContextExceeded, LanguageModel, Usage
 from voice.errors import EngineUnavailable
+from voice.records import Told
 
 log = logging.getLogger(__name__)
 
@@ -75,8 +76,23 @@ class Dialogue:
     async def prefill(self, partial: str = "") -> None:
         await self._model.prefill(self.history.messages(), partial)
 
-    async def answer(self, said: str, *, max_tokens: int) -> AsyncGenerator[str | Usage, None]:
-        """The model's pieces for words that are not in the history yet, cleaned."""
+    def tell(self, told: Told) -> None:
+        """What became of what the next words ask to have remembered."""
+        self.history.tell_news(told.note)
+
+    async def answer(
+        self, said: str, told: Told | None = None, *, max_tokens: int
+    ) -> AsyncGenerator[str | Usage, None]:
+        """The model's pieces for words that are not in the history yet, cleaned.
+
+        A small model is not trusted with telling what was saved: that is said for it, and where
+        nothing else was asked it is not asked at all.
+        """
+        if told is not None and self._model.small:
+            yield told.said[self.language]
+            if told.whole:
+                return
+            yield " "
         text = AnswerText()
         self.history.tell_language(answer_in(self.language))
         async with aclosing(self._pieces(said, max_tokens)) as pieces:
@@ -109,18 +125,17 @@ class Dialogue:
                     ) from fault
                 self.history.shorten(at_once=True)
 
-    async def reply(self, said: str, told: str | None = None) -> AsyncGenerator[str, None]:
+    async def reply(self, said: str, told: Told | None = None) -> AsyncGenerator[str, None]:
         """One turn of a chat: the answer's pieces. Closing it early keeps what was given.
-        `told` stands in front of the user's words.
 
         Raises EngineUnavailable or WorkerFailed; the conversation can go on after either.
         """
         self.language = await asyncio.to_thread(language_of, said, self.language, self._languages)
         await self.refresh()
-        if told:
-            self.history.tell_news(told)
+        if told is not None:
+            self.tell(told)
         number, given = None, ""
-        async with aclosing(self.answer(said, max_tokens=CHAT_TOKENS)) as pieces:
+        async with aclosing(self.answer(said, told, max_tokens=CHAT_TOKENS)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
                     log_usage(piece, self._prefix.sha256)

@@ -198,6 +198,10 @@ class EmbeddedModel:
         return self._name
 
     @property
+    def small(self) -> bool:
+        return True
+
+    @property
     def context_tokens(self) -> int:
         return self._context_tokens
 

@@ -43,6 +43,11 @@ class LanguageModel(Protocol):
     def name(self) -> str: ...
 
     @property
+    def small(self) -> bool:
+        """Too small to be trusted with telling what has happened: that is said for it."""
+        ...
+
+    @property
     def context_tokens(self) -> int:
         """How much the model can hold: prefix, conversation and answer together."""
         ...

@@ -48,6 +48,7 @@ from voice.records import (
     NoTurn,
     Partial,
     SpeechBegan,
+    Told,
     UserSaid,
 )
 from voice.speech.clauses import Clauses
@@ -144,6 +145,7 @@ class _Answer:
     said: str
     language: Language
     guess: int | None
+    told: Told | None = None
     to: UserSaid | None = None
     released: asyncio.Event = field(default_factory=asyncio.Event)
     stopped: bool = False
@@ -221,7 +223,7 @@ class Answerer(FrameProcessor):
 
     # What was heard ------------------------------------------------------------------
 
-    async def _hear(self, event: Heard, told: str | None) -> None:
+    async def _hear(self, event: Heard, told: Told | None) -> None:
         match event:
             case SpeechBegan():
                 self._refresh()
@@ -242,16 +244,16 @@ class Answerer(FrameProcessor):
                 pass  # the interruption follows, and stops what there is
 
     async def _answer(
-        self, said: str, language: Language, to: UserSaid | None, told: str | None
+        self, said: str, language: Language, to: UserSaid | None, told: Told | None
     ) -> None:
         """Let out the held answer when it is one to these very words, else begin anew."""
         await self._silence()
         held, self._held = self._held, None
-        if held is None or held.said != said or held.fault or to is None or told:
+        if held is None or held.said != said or held.fault or to is None or told is not None:
             self._stop(held)
-            if told:
-                self._dialogue.history.tell_news(told)
-            held = self._begin(said, language, None)
+            if told is not None:
+                self._dialogue.tell(told)
+            held = self._begin(said, language, None, told)
         held.to = to
         self._language = language
         self._refreshed = None
@@ -260,8 +262,10 @@ class Answerer(FrameProcessor):
 
     # Beginning and stopping ----------------------------------------------------------
 
-    def _begin(self, said: str, language: Language, guess: int | None) -> _Answer:
-        answer = _Answer(said=said, language=language, guess=guess)
+    def _begin(
+        self, said: str, language: Language, guess: int | None, told: Told | None = None
+    ) -> _Answer:
+        answer = _Answer(said=said, language=language, guess=guess, told=told)
         self._dialogue.language = language
         if self._refreshed is None:
             self._refresh()
@@ -345,7 +349,9 @@ class Answerer(FrameProcessor):
         """The model's words, in clauses, to the voice; False when there were none."""
         clauses = Clauses(words_of(answer.language).abbreviations)
         written = ""
-        async with aclosing(self._dialogue.answer(answer.said, max_tokens=VOICE_TOKENS)) as pieces:
+        async with aclosing(
+            self._dialogue.answer(answer.said, answer.told, max_tokens=VOICE_TOKENS)
+        ) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
                     answer.usage = piece

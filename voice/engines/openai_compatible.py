@@ -181,6 +181,10 @@ class OpenAICompatibleModel:
         return self._name
 
     @property
+    def small(self) -> bool:
+        return False
+
+    @property
     def context_tokens(self) -> int:
         return self._context_tokens
 

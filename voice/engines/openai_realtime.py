@@ -573,8 +573,8 @@ class _Session(OpenAIRealtimeLLMService):
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         heard = frame.event if isinstance(frame, HeardFrame) else None
-        if isinstance(heard, UserSaid) or isinstance(frame, TypedFrame):
-            self._outcome = frame.told
+        if isinstance(frame, HeardFrame | TypedFrame) and isinstance(heard, UserSaid | None):
+            self._outcome = frame.told.note if frame.told else None
         if isinstance(heard, BargedIn):
             await self._interrupt()
         await super().process_frame(frame, direction)

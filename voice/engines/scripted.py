@@ -26,11 +26,13 @@ class ScriptedModel:
         first_s: float = 0.2,
         word_s: float = 0.05,
         context_tokens: int = 4096,
+        small: bool = False,
     ) -> None:
         self._script = script
         self._first_s = first_s
         self._word_s = word_s
         self._context_tokens = context_tokens
+        self.small = small
         self.prefix: str | None = None
         self.requests: list[tuple[Message, ...]] = []
         self.prefills: list[tuple[tuple[Message, ...], str]] = []

@@ -592,7 +592,6 @@ def test_news_stands_in_front_of_the_turn_it_came_with() -> None:
 
 
 SAVED = 'Just now this was written into USER.md: "I\'m vegan."'
-TOLD = Told(note=SAVED, said={}, whole=False)
 TOLD = Told(note=SAVED, said={"en": "Saved."}, whole=True)
 
 
