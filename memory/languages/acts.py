@@ -18,7 +18,7 @@ from typing import Any, Literal
 import re2
 
 from memory.languages import packaged
-from memory.languages.folding import pattern
+from memory.languages.folding import fold, pattern
 from memory.languages.words import Lexicon, Word, language_of, lexicons
 
 Ending = Literal["", "used", "stopped"]
@@ -97,12 +97,21 @@ class Acts:
             for name, listed in table.items()
             if isinstance(listed, list)
         }
+        for name in ("own_ends", "not_own_ends"):  # as written, accents and all
+            self._lists[name] = frozenset(table[name])
         self.endings = tuple(table["own_verb_endings"])
         self.verb_second = bool(table["verb_second"])
+        self.contracted = {
+            lexicon.plain(fold(short)): lexicon.plain(fold(long))
+            for short, long in table["contracted"].items()
+        }
         self.kin_keys = {lexicon.key(word)[0] or word for word in self._lists["kin"]}
         self._patterns = {
             name: self._compiled(written) for name, written in table["patterns"].items()
         }
+        self.third_ends = tuple(table["third_ends"])
+        self.last_verb_ends = tuple(table["last_verb_ends"])
+        self.modifier_ends = tuple(table["modifier_ends"])
         self.acts = frozenset(self._patterns)
         self._senses = {
             sense: self._compiled(written) for sense, written in table["senses"].items()
@@ -123,6 +132,10 @@ class Acts:
 
     def listed(self, name: str) -> frozenset[str]:
         return self._lists[name]
+
+    def uncontracted(self, preposition: str) -> str:
+        """ "zum" is "zu"; and those that say the same of a place are one."""
+        return self.contracted.get(preposition, preposition)
 
     def spans(self, act: str, text: str) -> Iterator[tuple[int, int]]:
         for match in self._patterns[act].finditer(text):
@@ -191,14 +204,21 @@ def read(
     """
     acts = acts_of(language if entry and language else language_of(text, language))
     words = acts.lexicon.words(text)
-    return _Reader(acts, words, entry=entry, cuts=cuts).reading()
+    return _Reader(acts, words, raw=text, entry=entry, cuts=cuts).reading()
 
 
 class _Reader:
     def __init__(
-        self, acts: Acts, words: tuple[Word, ...], *, entry: bool, cuts: tuple[int, ...]
+        self,
+        acts: Acts,
+        words: tuple[Word, ...],
+        *,
+        raw: str,
+        entry: bool,
+        cuts: tuple[int, ...],
     ) -> None:
         self._acts = acts
+        self._raw = raw
         self._entry = entry
         self._cues = frozenset(
             next((at for at, word in enumerate(words) if word.start >= cut), 0) for cut in cuts
@@ -208,6 +228,12 @@ class _Reader:
             act: tuple(self._word_span(*span) for span in acts.spans(act, self._text))
             for act in acts.acts
         }
+        spared = self._found["not_repair"]
+        self._found["repair"] = tuple(
+            (start, end)
+            for start, end in self._found["repair"]
+            if not any(begin < end and stop > start for begin, stop in spared)
+        )
         self._words = self._with_senses(words)
         self._quoted = frozenset(
             at
@@ -224,6 +250,8 @@ class _Reader:
         for first, last in self._pieces():
             clause = self._clause(first, last, clauses[-1] if clauses else None, people)
             clauses.append(clause)
+        self._deny_what_stands_before(clauses)
+        self._doubt_answers_to_oneself(clauses)
         return Reading(
             language=self._acts.lexicon.language,
             words=self._words,
@@ -237,6 +265,37 @@ class _Reader:
             ),
             found=self._found,
         )
+
+    def _deny_what_stands_before(self, clauses: list[Clause]) -> None:
+        """ "Religious, that I am not": a clause of a verb and a "not" alone denies the words in
+        front of it that have no verb."""
+        for at, clause in enumerate(clauses):
+            bare = clause.said_no and not any(
+                self._words[place].key for place in range(clause.first, clause.last)
+            )
+            named = any(self._is(place, "verbs") or self._is(place, "user")
+                        for place in range(clause.first, clause.last))  # fmt: skip
+            if not bare or not named:
+                continue
+            for earlier in range(at - 1, -1, -1):
+                if self._words[clauses[earlier].last - 1].text in _STOPS:
+                    break
+                place = clauses[earlier]
+                if place.said_no or self._has_any_verb(place.first, place.last):
+                    continue
+                clauses[earlier] = replace(clauses[earlier], said_no=1)
+
+    def _doubt_answers_to_oneself(self, clauses: list[Clause]) -> None:
+        """ "How many children do I have, I have three children": the question goes on."""
+        asked: set[str] = set()
+        for at, clause in enumerate(clauses):
+            keys = {word.key for word in self._words[clause.first : clause.last] if word.key}
+            if clause.first and self._words[clause.first - 1].text in _STOPS:
+                asked = set()
+            if clause.question:
+                asked |= keys
+            elif asked & keys:
+                clauses[at] = replace(clause, question=True)
 
     # Places
 
@@ -274,6 +333,7 @@ class _Reader:
             for act in ("not_no", "stopped", "tag", "repair")
             for start, end in self._found[act]
             for at in range(start, end)
+            if act != "repair" or start
         }
         for start, end in self._found["against"]:
             covered.update(range(start, end))
@@ -335,8 +395,10 @@ class _Reader:
             elif word.kind == "mark":
                 continue
             elif (
-                (at and self._is(at, "joiners"))
+                (at and self._is(at, "joiners") and not self._in_a_phrase(at))
                 or at in thinking
+                or self._denies_the_rest(at)
+                or self._follows_a_last_verb(at)
                 or self._is_cue(at)
                 or self._opens_statement(at)
             ):
@@ -351,6 +413,32 @@ class _Reader:
             else:
                 pieces.append((first, last))
         return pieces
+
+    def _follows_a_last_verb(self, at: int) -> bool:
+        """ "Weil ich Zöliakie habe | esse ich kein Brot": two finite verbs side by side."""
+        return (
+            self._acts.verb_second
+            and self._is(at + 1, "user")
+            and self._is(at - 1, "verbs")
+            and (self._is(at, "verbs") or self._is(at, "opens_before"))
+        )
+
+    def _denies_the_rest(self, at: int) -> bool:
+        """ "Called Barrett not Bennett": a "not" behind what was stated is about what follows."""
+        return (
+            self._is(at, "no_of_rest")
+            and at > 1
+            and bool(self._words[at - 1].key)
+            and at + 1 < len(self._words)
+            and bool(self._words[at + 1].key)
+            and any(
+                self._is(other, "verbs") or self._is(other, "own_verbs") for other in range(at - 1)
+            )
+        )
+
+    def _in_a_phrase(self, at: int) -> bool:
+        """ "El año que viene": a word within a phrase joins nothing."""
+        return any(start < at < end for start, end in self._found["horizon"])
 
     def _belongs(self, before: tuple[int, int], first: int, last: int) -> bool:
         """Marks alone make no piece, and "my wife | and I live here" is one."""
@@ -408,8 +496,12 @@ class _Reader:
         if at < 2 or self._words[at - 1].kind == "mark":
             return False
         if any(
-            start < at <= end for act in ("hedge", "condition") for start, end in self._found[act]
+            start < at <= end
+            for act in ("hedge", "condition", "restriction")
+            for start, end in self._found[act]
         ):
+            return False
+        if self._is(at, "user_too") and self._is(at - 1, "kin"):
             return False
         if self._is(at, "opens") and self._acts.verb_second:
             return self._is(at + 1, "opens_before") and not self._is(at - 1, "joiners")
@@ -424,10 +516,26 @@ class _Reader:
             kin = self._kin_from(at + 1, len(self._words))
             return (
                 kin is not None
-                and (self._is(kin[3], "verbs") or self._is(kin[3] + 1, "verbs"))
+                and (
+                    self._is(kin[3], "verbs")
+                    or self._is(kin[3] + 1, "verbs")
+                    or self._goes_on_as_subject(at, kin[3])
+                )
                 and not self._is(at - 1, "verbs")
             )
         return False
+
+    def _goes_on_as_subject(self, at: int, behind: int) -> bool:
+        """Where objects that are people have an "a" before them, one without is a subject."""
+        return (
+            bool(self._acts.listed("dative"))
+            and not any(
+                self._is(at - 1, name) for name in ("dative", "prepositions", "copula", "joiners")
+            )
+            and behind < len(self._words)
+            and bool(self._words[behind].key)
+            and not self._words[behind].capital
+        )
 
     # Clauses
 
@@ -446,9 +554,11 @@ class _Reader:
         contrast = self._is(first, "contrast")
         if before is not None and not after_stop and self._only_names(first, last, subject):
             subject, owners, places = frozenset(), frozenset(), frozenset()
+        if self._entry and before is not None and not after_stop and not places:
+            subject = frozenset()  # an entry's verb in the first person tells nothing new
         own_subject = subject
         relative = self._is(first, "relative") and people and before is not None
-        if relative and not (subject - {THIRD}):
+        if relative and not any(not self._is(at, "user_mine") for at in places):
             subject, owners, places = people[-1][0], frozenset(), frozenset()
         own = bool(subject) or self._has_verb(first, last) or contrast or bool(relative)
         inherits = before is not None and not after_stop and not own
@@ -456,7 +566,9 @@ class _Reader:
         kept = self._kept(first, last)
         source = self._source(first, last, before, after_stop)
         question = self._asks(first, last) or (
-            after_stop and self._within("question_first", first, first + 12)
+            after_stop
+            and self._within("question_first", first, first + 12)
+            and not self._within("exclaims", first, first + 6)
         )
         embedded = first in self._quoted
         liked = before is not None and any(
@@ -476,12 +588,13 @@ class _Reader:
         request = (
             (
                 self._within("request", first, last)
+                and not self._touches("purpose", first, last)
                 and not (USER in subject and self._touches("horizon", first, last))
             )
             or dictated
             or bool(inherits and before and before.request)
         )
-        if before is not None and not after_stop:
+        if before is not None and not after_stop and not self._touches("aside", first, last):
             if not subject and not relative:
                 subject, owners = before.subject, before.owners
                 if before.subject and THIRD not in before.subject and self._is(first, "relative"):
@@ -555,6 +668,8 @@ class _Reader:
             or self._touches("hedge", *span)
         )
         mark = self._words[first - 1].kind == "mark"
+        if before.compared and self._is(first, "that"):
+            return before.embedded
         if self._is(first, "that"):
             bare_noun = (
                 self._is(first, "relative_too")
@@ -587,6 +702,8 @@ class _Reader:
     def _answers(self, first: int, last: int) -> bool:
         """Behind a question, a reason or a new statement behind a comma is none."""
         opening = self._words[first].text
+        if self._is(first, "that") and self._words[first - 1].kind != "mark":
+            return False  # "have I told you that …"
         mark = first > 0 and self._words[first - 1].kind == "mark"
         states = bool({USER} & self._subject(first, last, [], [])[0])
         bare = not self._is(first, "joiners")
@@ -679,7 +796,7 @@ class _Reader:
                             True,
                         ),
                     )
-                elif self._entry and not self._owns(at, last):
+                elif self._entry and not self._owns(at, last) and not self._is_with(at, named):
                     named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
             elif self._is(at, "user"):
                 named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
@@ -723,8 +840,10 @@ class _Reader:
                 )
             elif self._is(at, "third"):
                 named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
-            elif self._is(at, "jarvis"):
+            elif self._is(at, "jarvis") and not self._words[at].key:
                 named.append((at, frozenset({JARVIS}), frozenset(), frozenset({at}), False))
+            elif not named and self._others_verb(at, first):
+                named.append((at, frozenset({THIRD}), frozenset(), frozenset(), True))
             elif self._own_verb(at, first) and not named and self._may_own(first):
                 named.append((at, frozenset({USER}), frozenset(), frozenset(), True))
             at += 1
@@ -769,6 +888,25 @@ class _Reader:
         if opening == at:
             return False
         if self._is(opening, "verbs") and not self._is(opening, "user"):
+            return True
+        if (
+            self._entry
+            and opening == at - 1
+            and bool(self._words[opening].key)
+            and self._acts.third_ends
+            and self._words[opening].text.endswith(self._acts.third_ends)
+            and not self._is(opening, "kin")
+            and self._is(at, "kin")
+        ):
+            return True  # "Visits grandmother"
+        determined = at
+        while determined > opening and (
+            self._is(determined, "third_mine") or self._is(determined - 1, "third_mine")
+        ):
+            determined -= 1
+        if determined - 1 > opening and self._is(determined - 1, "dative"):
+            return True  # "visita a su abuela"
+        if self._is(at, "object_articles") or self._is(at - 1, "object_articles"):
             return True
         one_of_many = self._is(at, "indefinite") or self._is(at - 1, "indefinite")
         if (one_of_many or not self._acts.verb_second) and any(
@@ -816,6 +954,13 @@ class _Reader:
             self._is(other, "kin") for other in range(max(0, at - 5), at)
         )
 
+    def _is_with(self, at: int, named: list[Any]) -> bool:
+        """ "Mother lives with the user": the entry speaks of her."""
+        behind = at - 1
+        while behind > 0 and self._is(behind, "articles"):
+            behind -= 1
+        return bool(named) and self._is(behind, "prepositions")
+
     def _is_told_of(self, first: int, at: int) -> bool:
         """ "Ben taught the user": the entry speaks of Ben."""
         opening = self._words[first]
@@ -841,11 +986,46 @@ class _Reader:
         """Behind an "and" a verb is of the person named before, unless its form tells."""
         return bool(self._acts.endings) or not self._is(first, "joiners")
 
+    def _others_verb(self, at: int, first: int) -> bool:
+        """ "Ayer empezó …": the ending of a verb that opens the clause is of somebody else."""
+        word = self._words[at]
+        return (
+            bool(word.key)
+            and word.kind == "word"
+            and self._raw[word.end - 1 : word.end].lower() in self._acts.listed("not_own_ends")
+            and not any(
+                self._words[other].key and not self._is(other, "adverbs")
+                for other in range(first, at)
+            )
+        )
+
     def _own_verb(self, at: int, first: int) -> bool:
         """A verb in the first person where no "I" is needed, at the beginning."""
         text = self._words[at].text
+        last_letter = self._raw[self._words[at].end - 1 : self._words[at].end].lower()
+        if last_letter in self._acts.listed("not_own_ends"):
+            return False  # "mordió" is not "muerdo"
+        behind = self._words[at - 1].text if at else ""
+        if (
+            self._is(at - 1, "articles")
+            or self._is(at - 1, "prepositions")
+            or behind in self._acts.contracted
+        ):
+            return False
+        if (
+            self._words[at].kind == "word"
+            and (
+                last_letter in self._acts.listed("own_ends")
+                or (text.endswith(self._acts.endings) and self._is(at - 1, "before_verbs"))
+            )
+            and self._words[at].key
+            and not self._words[at].capital
+        ):
+            return bool(self._acts.endings)
         if self._words[at].kind != "word" or any(
-            self._words[other].key and not self._is(other, "adverbs")
+            self._words[other].key
+            and not self._is(other, "adverbs")
+            and not self._touches("horizon", other, other + 1)
             for other in range(first, at)
             if self._words[other].kind == "word"
         ):

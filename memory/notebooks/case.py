@@ -1,0 +1,266 @@
+"""A proposal with one place of its quote: what was said there, and what it can prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from memory.languages import acts, dates
+from memory.languages.acts import THIRD, USER, Acts, Clause, Reading, acts_of, read
+from memory.languages.words import Word
+from memory.notebooks import canonical
+from memory.notebooks.evidence import Evidence
+from memory.records import Notebook, Proposal, Removed, Turn
+
+
+def dates_in(text: str, at: datetime) -> tuple[dates.SpokenDate, ...]:
+    """`dates.spoken_dates`, remembered: each check asks it of the same texts."""
+    return _dates_in(text, at, at.utcoffset())
+
+
+def with_dates(text: str, at: datetime) -> str:
+    return _with_dates(text, at, at.utcoffset())
+
+
+def wrong_date(text: str, said: str, at: datetime) -> str | None:
+    return _wrong_date(text, said, at, at.utcoffset())
+
+
+# The offset is in the key: two moments that are equal may be on two days.
+
+
+@lru_cache(maxsize=256)
+def _dates_in(text: str, at: datetime, _offset: timedelta | None) -> tuple[dates.SpokenDate, ...]:
+    return dates.spoken_dates(text, at)
+
+
+@lru_cache(maxsize=256)
+def _with_dates(text: str, at: datetime, _offset: timedelta | None) -> str:
+    return dates.with_dates(text, at)
+
+
+@lru_cache(maxsize=256)
+def _wrong_date(text: str, said: str, at: datetime, _offset: timedelta | None) -> str | None:
+    return dates.follows(text, said, at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What a proposal is judged by.
+
+    `turns` are in order, of both sides. `notebooks` are the entries as they are, `removed`
+    what the user took out.
+    """
+
+    turns: tuple[Turn, ...]
+    notebooks: Mapping[Notebook, tuple[str, ...]]
+    removed: tuple[Removed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A word that was said: where, and in which clause of which reading."""
+
+    word: Word
+    at: int
+    clause: Clause
+    reading: Reading
+    source: str  # "quote", "before" (the same turn), "old" (the entry that changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A proposal with one place of its quote.
+
+    `text` is what would be written: canonical, with real dates. `new` and `old` are the
+    readings of the new and the old text. `said` are the words that may ground it, by key; `unproved` those that only stand where
+    nothing is stated, and why.
+    `directive` is whether the quote asks for a lasting manner.
+    """
+
+    proposal: Proposal
+    grounds: Grounds
+    evidence: Evidence
+    text: str
+    new: Reading | None
+    old: Reading | None
+    said: Mapping[str, tuple[Said, ...]] = field(repr=False)
+    unproved: Mapping[str, Refusal] = field(repr=False)
+    directive: bool
+
+    @classmethod
+    def of(cls, proposal: Proposal, grounds: Grounds, evidence: Evidence) -> Case:
+        language = evidence.reading.language
+        text = canonical.plain(proposal.text or "") if proposal.operation != "remove" else ""
+        entry = canonical.plain(proposal.entry or "")
+        old = read(entry, language, entry=True) if entry else None
+        new = read(text, language, entry=True) if text else None
+        if new is not None:
+            new = _user_where_nobody(new)
+        said: dict[str, list[Said]] = {}
+        unproved: dict[str, Refusal] = {}
+        directive = _asks_for_manner(evidence)
+        conditional = new is not None and new.does("condition")
+        temporal = new is not None and names_time(new)
+        for one in _said(evidence, old if proposal.operation == "update" else None):
+            if not one.word.key:
+                continue
+            why = (
+                None
+                if one.source == "old"
+                else weakness(
+                    one.clause,
+                    one.reading,
+                    directive=directive,
+                    conditional=conditional,
+                    temporal=temporal,
+                )
+            )
+            if one.source != "old" and one.at in one.reading.retracted:
+                why = Refusal("L5.2", "The user put it right at once.")
+            if why is None:
+                said.setdefault(one.word.key, []).append(one)
+            else:
+                unproved.setdefault(one.word.key, why)
+        return cls(
+            proposal=proposal,
+            grounds=grounds,
+            evidence=evidence,
+            text=with_dates(text, evidence.turn.began_at) if text else "",
+            new=new,
+            old=old,
+            said={key: tuple(each) for key, each in said.items()},
+            unproved=unproved,
+            directive=directive,
+        )
+
+    @property
+    def acts(self) -> Acts:
+        return acts_of(self.evidence.reading.language)
+
+    @property
+    def judged_text(self) -> Reading:
+        """The new text, or the old one where it is to go."""
+        reading = self.new or self.old
+        assert reading is not None, "a change has a text or an entry"
+        return reading
+
+
+def _user_where_nobody(new: Reading) -> Reading:
+    """ "He is vegan", of nobody else named: the entry speaks of the user. So does "her doctor
+    says that she is allergic"."""
+    named = frozenset().union(*(clause.subject for clause in new.clauses)) - {THIRD, USER}
+    return replace(
+        new,
+        clauses=tuple(
+            replace(clause, subject=frozenset({USER}))
+            if (THIRD in clause.subject and (clause.source or not named))
+            or (clause.source and at and not clause.subject_words)
+            else clause
+            for at, clause in enumerate(new.clauses)
+        ),
+    )
+
+
+def _said(evidence: Evidence, old: Reading | None) -> Iterator[Said]:
+    people: frozenset[str] = frozenset()
+    for reading in evidence.before:
+        for clause in reading.clauses:
+            clause = acts.resolved(clause, people)
+            for at in range(clause.first, clause.last):
+                yield Said(reading.words[at], at, clause, reading, "before")
+        people = acts.people_before(reading) or people
+    reading = evidence.reading
+    head: Said | None = None
+    for number, clause in enumerate(reading.clauses):
+        clause = acts.resolved(clause, people)
+        if number == 0 and people and _goes_on(reading, clause):
+            clause = replace(clause, subject=people)
+        if clause.inherits and head is not None:
+            yield Said(
+                head.word, head.at, replace(clause, subject_words=frozenset()), reading, "quote"
+            )
+        else:
+            head = None
+        for at in range(clause.first, clause.last):
+            word = Said(reading.words[at], at, clause, reading, "quote")
+            if head is None and word.word.key and at not in clause.subject_words:
+                head = word
+            yield word
+    if old is not None:
+        for clause in old.clauses:
+            clause = clause if clause.subject else replace(clause, subject=frozenset({USER}))
+            for at in range(clause.first, clause.last):
+                yield Said(old.words[at], at, clause, old, "old")
+
+
+def _goes_on(reading: Reading, clause: Clause) -> bool:
+    """Where a language leaves "she" out, a verb that opens a sentence speaks of who was named."""
+    lists = acts_of(reading.language)
+    if clause.subject or not lists.listed("leaves_out"):
+        return False
+    for word in reading.words[clause.first : clause.last]:
+        if word.text in lists.listed("articles") or word.text in lists.listed("prepositions"):
+            return False
+        if word.key:
+            return True
+    return False
+
+
+def _asks_for_manner(evidence: Evidence) -> bool:
+    reading = evidence.reading
+    return any(
+        acts.acts_of(reading.language).search("name_me", text_of(reading, clause))
+        or (
+            acts_of(reading.language).search("manner", text_of(reading, clause))
+            and reading.does("lasting")
+        )
+        for clause in evidence.touched
+    )
+
+
+def text_of(reading: Reading, clause: Clause) -> str:
+    return acts.joined(reading.words[clause.first : clause.last])[0]
+
+
+def weakness(
+    clause: Clause, reading: Reading, *, directive: bool, conditional: bool, temporal: bool
+) -> Refusal | None:
+    """Why this clause proves nothing: asked, supposed, requested, or of the moment.
+
+    `directive`: a lasting manner is asked for. `conditional`: the entry names a condition.
+    """
+    if reading.does("tag") or clause.question or _asked(reading):
+        return Refusal("L5.1", "The user asks; a question proves nothing.")
+    if clause.embedded and not clause.source:
+        return Refusal("L5.1", "It is thought, doubted or claimed, and not stated.")
+    if clause.temporal and not temporal:
+        return Refusal("L5.1", "It holds at times only, and the entry does not say when.")
+    if clause.unreal:
+        return Refusal("L5.1", "The user wishes or supposes it; that proves nothing.")
+    if clause.conditional and not conditional:
+        return Refusal("L5.1", "It holds on a condition only; that proves nothing.")
+    if clause.request and not directive:
+        return Refusal("L2.2", "It is a request, not something lasting.")
+    if clause.moment:
+        return Refusal("L2.2", "It holds for the moment only.")
+    return None
+
+
+def names_time(reading: Reading) -> bool:
+    return any(clause.temporal for clause in reading.clauses)
+
+
+def _asked(reading: Reading) -> bool:
+    """A question mark that no clause of its own explains makes all of it a question."""
+    if not any(word.text == "?" for word in reading.words):
+        return False
+    return not any(clause.question or clause.request for clause in reading.clauses)

@@ -1,0 +1,424 @@
+"""Whether each word of an entry was said: of the same person, with the same negations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memory.languages.acts import JARVIS, THIRD, USER, Clause, Reading, acts_of
+from memory.languages.words import Word
+from memory.notebooks import canonical
+from memory.notebooks.case import Case, Refusal, Said, dates_in
+
+_LONG_DIGITS = 5
+
+
+def all_of_it_said(case: Case) -> Refusal | None:
+    """Each word that carries meaning was said: of the same person, with the same negation and
+    the same ending."""
+    if case.new is None:
+        return None
+    shared = False
+    for clause in case.new.clauses:
+        for at, word in told(case, clause):
+            verdict = _grounded(case, word, at, clause)
+            if isinstance(verdict, Refusal):
+                return verdict
+            shared = shared or verdict
+        mixed = _mixes_clauses(case, clause)
+        if mixed:
+            return mixed
+    if not shared and not _dates_shared(case):
+        return Refusal("L5.2", "The quote is not about the change: they share no word.")
+    return None
+
+
+def _mixes_clauses(case: Case, clause: Clause) -> Refusal | None:
+    """ "Green tea and a cat" make no green cat: the words of one clause were said in one."""
+    apart = _statements(case.evidence.reading)
+    held: set[int] | None = None
+    for at, word in told(case, clause):
+        candidates = where_said(case, word)
+        a_name = word.capital and (at == clause.first or case.evidence.reading.language != "de")
+        named = at in clause.subject_words or a_name or word.kind != "word"
+        if named or any(one.source != "quote" for one in candidates):
+            continue
+        here = {
+            apart[one.clause.first]
+            for one in candidates
+            if disagrees(case, word, at, clause, one) is None and one.clause.first in apart
+        }
+        if not here:
+            continue
+        held = here if held is None else held & here
+        if not held:
+            return Refusal("L5.2", "The entry mixes words of two statements.")
+    return None
+
+
+def _statements(reading: Reading) -> dict[int, int]:
+    """For each clause, by its first word, the statement it belongs to: "and I …" begins one."""
+    lists = acts_of(reading.language)
+    found: dict[int, int] = {}
+    number = 0
+    for clause in reading.clauses:
+        opening = reading.words[clause.first].text if reading.words else ""
+        second = reading.words[clause.first + 1].text if clause.last > clause.first + 1 else ""
+        begins = (
+            opening in lists.listed("and")
+            and (
+                bool(clause.subject_words)
+                or second in lists.listed("verbs")
+                or second in lists.listed("own_verbs")
+            )
+            and not clause.inherits
+        )
+        number += begins
+        found[clause.first] = number
+    return found
+
+
+def _dates_shared(case: Case) -> bool:
+    """A date of the entry that follows from the quote is shared with it."""
+    at = case.evidence.turn.began_at
+    quoted = " ".join(
+        case.evidence.sentence[
+            case.evidence.reading.words[clause.first].start : case.evidence.reading.words[
+                clause.last - 1
+            ].end
+        ]
+        for clause in case.evidence.touched
+    )
+    return bool(dates_in(case.text, at)) and bool(dates_in(quoted, at))
+
+
+def told(case: Case, clause: Clause) -> Iterator[tuple[int, Word]]:
+    """The words of the new text's clause that must have been said."""
+    assert case.new is not None
+    lexicon = case.acts.lexicon
+    text = canonical.plain(case.proposal.text or "")
+    dated = [
+        (each.start, each.real.end if each.real else each.end)
+        for each in dates_in(text, case.evidence.turn.began_at)
+        if each.resolved
+        or each.recurring is not None
+        or each.real is not None
+        or each.weekday is not None
+    ]
+    free = {at for start, end in case.new.found["glue"] for at in range(start, end)}
+    for at in range(clause.first, clause.last):
+        word = case.new.words[at]
+        if (
+            at in free
+            or not word.key
+            or any(start <= word.start and word.end <= end for start, end in dated)
+        ):
+            continue
+        following = case.new.words[at + 1].text if at + 1 < len(case.new.words) else ""
+        if word.text in lexicon.labels and following == ":" and word.key not in case.said:
+            continue
+        if word.kind == "word" and word.key not in case.said:
+            if word.key in lexicon.glue:
+                continue
+            if case.directive and word.key in lexicon.glue_of_manner:
+                continue
+        yield at, word
+
+
+def _grounded(case: Case, word: Word, at: int, clause: Clause) -> bool | Refusal:
+    """Whether the word stands in the quote's own clauses; a Refusal where nothing grounds it."""
+    if weighs(word):
+        return _own(case, word)
+    candidates = where_said(case, word)
+    if not candidates:
+        return case.unproved.get(word.key) or Refusal(
+            "L5.2", f"“{_shown(case, word)}” was not said."
+        )
+    refusal: Refusal | None = None
+    for one in candidates:
+        why = disagrees(case, word, at, clause, one)
+        if why is None:
+            return one.source == "quote" and any(
+                touched.first <= one.at < touched.last for touched in case.evidence.touched
+            )
+        refusal = refusal or why
+    assert refusal is not None
+    return refusal
+
+
+def _shown(case: Case, word: Word) -> str:
+    return canonical.plain(case.proposal.text or "")[word.start : word.end]
+
+
+def _long(word: Word) -> bool:
+    return sum(letter.isdigit() for letter in word.text) >= _LONG_DIGITS
+
+
+def weighs(word: Word) -> bool:
+    return word.kind == "link" or (word.kind == "number" and _long(word))
+
+
+def _own(case: Case, word: Word) -> bool:
+    return any(
+        each.key == word.key and each.kind == word.kind
+        for reading in (case.evidence.reading, *case.evidence.before)
+        for each in reading.words
+    )
+
+
+def links_said(case: Case) -> Refusal | None:
+    """A link, an address or a long number stands in what the user said, or in the notebooks."""
+    if case.new is None:
+        return None
+    lexicon = case.acts.lexicon
+    for clause in case.new.clauses:
+        for _, word in told(case, clause):
+            if not weighs(word) or _own(case, word):
+                continue
+            known = any(
+                each.key == word.key
+                for entries in case.grounds.notebooks.values()
+                for entry in entries
+                for each in lexicon.words(canonical.plain(entry))
+            )
+            if not known:
+                what = "link or address" if word.kind == "link" else "number"
+                return Refusal(
+                    "L5.3", f"The {what} “{_shown(case, word)}” was not said by the user."
+                )
+    return None
+
+
+def numbers_said(case: Case) -> Refusal | None:
+    if case.new is None:
+        return None
+    for clause in case.new.clauses:
+        for _, word in told(case, clause):
+            if word.kind == "number" and not weighs(word) and not where_said(case, word):
+                return Refusal("L5.3", f"The number “{_shown(case, word)}” was not said.")
+    return None
+
+
+def where_said(case: Case, word: Word) -> tuple[Said, ...]:
+    direct = case.said.get(word.key, ())
+    if direct or word.kind != "word":
+        if word.key == "#1":
+            return direct or tuple(case.said.get("", ()))
+        return direct
+    return _put_together(case, word)
+
+
+def _put_together(case: Case, word: Word) -> tuple[Said, ...]:
+    """A compound of two words that were said: Klavier and Lehrerin, Klavierlehrerin."""
+    for key, said in case.said.items():
+        if len(key) < 3 or not word.key.startswith(key):
+            continue
+        rest = word.key[len(key) :]
+        for joint in ("", "s", "n", "en", "es", "er", "e"):
+            if rest.startswith(joint) and rest[len(joint) :] in case.said:
+                return said
+    return ()
+
+
+def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Refusal | None:
+    """Why what was said does not say this: another person, another negation, an ending lost."""
+    people = case.acts.kin_keys
+    is_person = (word.key in people or word.key in one.clause.subject) and (
+        at in clause.subject_words or USER in one.clause.subject or _owned(case, clause, one)
+    )
+    is_person = is_person or (
+        bool(clause.source)
+        and any(word.key in each.source for each in case.evidence.reading.clauses)
+    )
+    if one.source == "before" and not is_person and not _same_speech(one):
+        return Refusal("L5.2", f"“{word.text}” was said in another sentence.")
+    if (
+        _is_name(case, word, at)
+        and one.word.text != word.text
+        and not word.text.startswith(one.word.text)
+    ):
+        return Refusal("L5.2", f"“{word.text}” was not said; “{one.word.text}” was.")
+    asked = case.directive and (
+        one.clause.request or not one.clause.subject or JARVIS in one.clause.subject
+    )
+    if not is_person and not asked:
+        why = of_another_person(case, clause, one)
+        if why:
+            return why
+    names_subject = at in clause.subject_words or one.at in one.clause.subject_words
+    if not names_subject:
+        if not _same_ending(clause, one.clause):
+            return Refusal(
+                "L5.2", "It is over, and the entry does not say so; or the other way round."
+            )
+        if one.clause.said_no != clause.said_no and not _both_over(clause, one.clause):
+            return Refusal("L5.2", "The entry turns the quote around: a negation is lost or won.")
+        if one.clause.compared != clause.compared:
+            return Refusal("L5.2", "The entry turns a comparison around.")
+    return None
+
+
+def _owned(case: Case, clause: Clause, one: Said) -> bool:
+    """ "Has a dog", of "my dog": who belongs to the user may stand behind a "has"."""
+    reading = case.judged_text
+    lists = case.acts
+    having = any(
+        reading.words[at].text in lists.listed("owning") for at in range(clause.first, clause.last)
+    )
+    return having and one.at in one.clause.subject_words and _is_mine(case, one)
+
+
+def _same_speech(one: Said) -> bool:
+    """A word of an earlier sentence counts only as the name of somebody."""
+    return one.word.capital and one.at > 0
+
+
+def _is_name(case: Case, word: Word, at: int) -> bool:
+    return (
+        word.capital and at > 0 and case.evidence.reading.language != "de" and word.kind == "word"
+    )
+
+
+def _same_ending(new: Clause, said: Clause) -> bool:
+    if said.ended == new.ended:
+        return True
+    if said.ended == "stopped":
+        return new.ended == "used" or new.said_no == 1
+    return said.ended == "used" and new.ended == "stopped"
+
+
+def _both_over(new: Clause, said: Clause) -> bool:
+    return said.ended == "stopped" and new.said_no == 1 and said.said_no == 0
+
+
+def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
+    said, new = one.clause.subject, clause.subject
+    wrong = Refusal("L5.2", "The quote speaks of another person.")
+    if THIRD in said and not said - {THIRD}:
+        return wrong
+    if USER in said and _they(case, clause, one):
+        return None
+    if new - {USER, THIRD}:
+        keys = _keys(case, clause)
+        if USER in said and _is_what_the_user_is(case, clause, one):
+            return None
+        if not (said & (new - {USER, THIRD})):
+            return wrong if said - {THIRD} else (None if not said and new <= keys else wrong)
+        if _mixes(new - {USER, THIRD}, said, one.reading):
+            return wrong
+        if not one.clause.owners <= (new | clause.owners | keys):
+            return wrong
+        return None
+    if THIRD in new and USER in said and _they(case, clause, one):
+        return None
+    if USER in new:
+        return None if USER in said or (not said and _fragment(case, one.clause)) else wrong
+    if not said:
+        return None if _keeps_opening(case, one) else wrong
+    if USER in said:
+        return None
+    opening = _opening(case, clause)
+    if opening not in said:
+        return wrong
+    return wrong if _has_it(case, clause) and not _is_mine(case, one) else None
+
+
+def _is_mine(case: Case, one: Said) -> bool:
+    first = min(one.clause.subject_words, default=0)
+    words = one.reading.words[max(0, first - 1) : max(one.clause.subject_words, default=0) + 1]
+    return not one.clause.owners and any(
+        word.text in case.acts.listed("user_mine") for word in words
+    )
+
+
+def _they(case: Case, clause: Clause, one: Said) -> bool:
+    """ "When we travel", "when they travel": the user and theirs."""
+    we, they = case.acts.listed("we"), case.acts.listed("they")
+    said = one.reading.words[one.clause.first : one.clause.last]
+    told_of = case.judged_text.words[clause.first : clause.last]
+    if any(word.text in we for word in said) and any(word.text in they for word in told_of):
+        return True
+    return bool(case.acts.listed("leaves_out")) and any(
+        word.key == other.key and word.text.endswith("mos") and other.text.endswith("n")
+        for word in said
+        for other in told_of
+        if word.key
+    )
+
+
+def _is_what_the_user_is(case: Case, clause: Clause, one: Said) -> bool:
+    """ "I work as a teacher", "Teacher in Bath": the teacher is the user."""
+    words = one.reading.words
+    for at in range(one.clause.first, one.clause.last):
+        if words[at].key not in clause.subject or words[at].text not in case.acts.listed("kin"):
+            continue
+        behind = at - 1
+        while behind > one.clause.first and words[behind].text in case.acts.listed("articles"):
+            behind -= 1
+        return words[behind].text in case.acts.listed("as")
+    return False
+
+
+def _has_it(case: Case, clause: Clause) -> bool:
+    """ "Has a dog": the dog is not who the entry speaks of."""
+    words = case.judged_text.words[clause.first : clause.last]
+    first = next((word for word in words if word.kind == "word"), None)
+    return first is not None and first.text in case.acts.listed("owning")
+
+
+def _mixes(new: frozenset[str], said: frozenset[str], reading: Reading) -> bool:
+    """ "Brother Ben", where the brother is Tom and Ben is a friend."""
+    return any(
+        keys & (new - said) and len(keys) > 1 and said - keys - {USER, THIRD}
+        for keys, _ in reading.people
+    )
+
+
+def _keys(case: Case, clause: Clause) -> frozenset[str]:
+    return frozenset(
+        word.key for word in case.judged_text.words[clause.first : clause.last] if word.key
+    )
+
+
+def _opening(case: Case, clause: Clause) -> str:
+    return next(
+        (word.key for word in case.judged_text.words[clause.first : clause.last] if word.key), ""
+    )
+
+
+def _keeps_opening(case: Case, one: Said) -> bool:
+    """Where nobody is named, what the clause begins with is what it is about: it stays."""
+    if case.directive:
+        return True
+    words = one.reading.words[one.clause.first : one.clause.last]
+    opening = next((word for word in words if word.key and word.kind == "word"), None)
+    if opening is None:
+        return True
+    return any(word.key == opening.key for word in case.judged_text.words)
+
+
+def _fragment(case: Case, clause: Clause) -> bool:
+    """Words without anybody named that still speak of the user: an answer, a request for good."""
+    if case.directive:
+        return True
+    words = case.evidence.reading.words[clause.first : clause.last]
+    opening = next((word for word in words if word.kind == "word"), None)
+    if opening is not None and opening.text in case.acts.listed("own_verbs"):
+        return True
+    return bool(case.acts.listed("leaves_out")) and _changes_person(case, clause)
+
+
+def _changes_person(case: Case, clause: Clause) -> bool:
+    """ "Ayer empecé", "empezó": where a verb names its person by its form alone, another form of
+    the first word tells that the speaker's was put into the third person."""
+    words = case.evidence.reading.words[clause.first : clause.last]
+    verb = next(
+        (
+            word
+            for word in words
+            if word.key and word.kind == "word" and word.text not in case.acts.listed("adverbs")
+        ),
+        None,
+    )
+    if verb is None or not verb.text.endswith(("o", "e", "i", "mos")):
+        return False
+    return any(word.key == verb.key and word.text != verb.text for word in case.judged_text.words)
