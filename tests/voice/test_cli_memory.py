@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
+import voice.cli  # noqa: F401 - its commands register themselves
 from memory import Memory
 from memory.records import LANGUAGES
 from tests.fakes.llm_server import Fault, LlmServer
 from voice.chat import Chat
-from voice.cli import app
+from voice.cli_shared import app
 from voice.engines.scripted import ScriptedModel
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)

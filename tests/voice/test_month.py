@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from voice.cli import app
+import voice.cli  # noqa: F401 - its commands register themselves
+from voice.cli_shared import app
 from voice.errors import RecordingInvalid
 from voice.month import compared
 

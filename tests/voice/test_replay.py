@@ -226,6 +226,74 @@ def test_the_json_of_a_replay_has_the_fixed_form(tmp_path: Path) -> None:
     }
 
 
+# Reviews ------------------------------------------------------------------------------
+
+VEGAN = "I'm vegan, by the way."
+PROPOSED = {
+    "operation": "add", "notebook": "USER.md", "entry": None, "text": "I'm vegan.", "quote": VEGAN,
+}  # fmt: skip
+
+
+def reviewed(tmp_path: Path, turns: list[dict[str, Any]], *answers: str) -> dict[str, Any]:
+    (tmp_path / "reviews.jsonl").write_text("".join(f"{answer}\n" for answer in answers))
+    return transcript(tmp_path, turns).as_json()
+
+
+def test_a_replay_reviews_with_the_answers_that_were_recorded(tmp_path: Path) -> None:
+    """What they propose is judged by the code of a live review; no model is asked."""
+    refused = {**PROPOSED, "text": "Is the king of Spain."}
+    turns = [{**said(0, 0), "text": VEGAN}, {**said(1, 3), "text": "set a timer"}]
+    result = reviewed(tmp_path, turns, json.dumps({"changes": [PROPOSED, refused]}))
+    assert (result["marked"], result["reviews"]) == (1, 1)
+    [change] = result["changes"]
+    assert (change["new"], change["source"], change["conversation"]) == (
+        "I'm vegan.", "review", "c1",
+    )  # fmt: skip
+    [rejection] = result["rejections"]
+    assert rejection["rule"].startswith("L5") and rejection["reason"]
+    assert rejection["proposal"]["text"] == "Is the king of Spain."
+    assert result == reviewed(tmp_path, turns, json.dumps({"changes": [PROPOSED, refused]}))
+
+
+def test_without_recorded_answers_a_review_changes_nothing(tmp_path: Path) -> None:
+    """It is counted all the same, and so is what was marked."""
+    result = transcript(tmp_path, [{**said(0, 0), "text": VEGAN}]).as_json()
+    assert (result["marked"], result["reviews"], result["changes"]) == (1, 1, [])
+
+
+def test_a_replay_remembers_what_is_asked(tmp_path: Path) -> None:
+    """As in a live call: on the spot, and from the user's own words only."""
+    turns = [
+        {**said(0, 0), "text": "Remember that I fly to Rome tomorrow."},
+        {**said(1, 3, "assistant"), "text": "Remember that you like tea."},
+        {**said(2, 6, origin="pasted"), "text": "Remember that I love AcmeBank."},
+    ]
+    result = transcript(tmp_path, turns)
+    [change] = result.as_json()["changes"]
+    assert (change["new"], change["source"]) == (
+        "I fly to Rome tomorrow (2026-12-02).", "remember",
+    )  # fmt: skip
+    assert [event["type"] for event in result.events_json()] == ["remembered"]
+
+
+def test_a_replay_sees_the_notebooks_and_leaves_them(tmp_path: Path) -> None:
+    """What stands there already is not written again."""
+    page = tmp_path / "vault" / "society" / "jarvis" / "USER.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("- I'm vegan.\n")
+    turns = [{**said(0, 0), "text": VEGAN}]
+    result = reviewed(tmp_path, turns, json.dumps({"changes": [PROPOSED]}))
+    assert [each["rule"] for each in result["rejections"]] == ["L6.1"]
+    assert not any(each["source"] == "review" for each in result["changes"])
+    assert page.read_text() == "- I'm vegan.\n"
+
+
+def test_recorded_answers_that_are_none_are_named(tmp_path: Path) -> None:
+    """Before anything is replayed, with the file."""
+    with pytest.raises(RecordingInvalid, match=r"reviews\.jsonl"):
+        reviewed(tmp_path, [said(0, 0)], "I would remember that!")
+
+
 def test_the_transcript_fixture_is_handed_over_twice(tmp_path: Path) -> None:
     """Thirty-two turns: at the thirtieth, and the rest at the end."""
     result = run(load({"vault": tmp_path, "state": tmp_path}), CALLS / "transcript.jsonl")

@@ -29,7 +29,7 @@ def test_other_values_are_passed_over(line: str) -> None:
 )
 def test_a_wrong_line_is_told_with_an_example(line: str) -> None:
     """Whoever wrote it reads what a line looks like."""
-    with pytest.raises(ValueError, match='A line looks like {"text"'):
+    with pytest.raises(ValueError, match=r'A line looks like \{"text"'):
         filtered(line)
 
 
