@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.languages import packaged
+from memory.notebooks.evidence import SPOKEN_CHARS, TYPED_CHARS
 from memory.notebooks.remember import (
+    _MOST_CHARS,
+    _MOST_FACTS,
     Asked,
     asked,
     entry,
@@ -276,3 +279,28 @@ def test_any_words_at_all(text: str, pointing: bool) -> None:
 def test_of_a_long_turn_only_so_many_are_kept() -> None:
     """A text that asks a hundred times is no turn; eight are enough to say so."""
     assert len(asked("".join(f"Remember that I like tea {n}. " for n in range(100)))) == 8
+
+
+# docs/jarvis-learning.md ----------------------------------------------------------------
+
+PAGE = (FIXTURES.parents[1] / "docs" / "jarvis-learning.md").read_text(encoding="utf-8")
+SECTION = PAGE.partition('## "Remember that"')[2].partition("\n## ")[0]
+EXPLAINED = (
+    "ask", "openers", "between", "ahead", "clause", "note", "statement", "back", "unfinished",
+    "not", "not_after", "not_after_bare", "not_own", "duties", "working_notes",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_names_lists_that_are_there(language: str, name: str) -> None:
+    """Whoever follows the page finds the list in each language."""
+    assert f"`{name}`" in SECTION
+    assert name in packaged.load(language, "remember")
+
+
+def test_the_page_has_the_limits() -> None:
+    """The numbers are those of the code."""
+    assert f"more than {TYPED_CHARS} typed or {SPOKEN_CHARS:,} spoken" in SECTION
+    assert f"first {_MOST_CHARS:,} characters" in SECTION
+    assert _MOST_FACTS == 8 and "eight facts" in SECTION
