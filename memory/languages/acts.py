@@ -28,6 +28,7 @@ THIRD = "third"
 JARVIS = "jarvis"
 LIKING = "=like"
 
+_OWNERS = ("s", "es")
 _BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
 _STOPS = frozenset(".!?…")
 _KIN_REACH = 4
@@ -97,6 +98,8 @@ class Acts:
             for name, listed in table.items()
             if isinstance(listed, list)
         }
+        if self._lists["owner_before"]:  # "die Frau meines Chefs": the owner has an ending
+            self._lists["kin"] |= {f"{each}{end}" for each in self._lists["kin"] for end in _OWNERS}
         for name in ("own_ends", "not_own_ends"):  # as written, accents and all
             self._lists[name] = frozenset(table[name])
         self.endings = tuple(table["own_verb_endings"])
@@ -584,7 +587,11 @@ class _Reader:
             for start, end in self._found["unreal"]
         )
         compared = opening in self._acts.listed("compared") or first in self._rivals
-        dictated = bool(before and not after_stop and before.dictates)
+        dictated = bool(
+            before
+            and not after_stop
+            and (before.dictates or self._is_on_a_medium(first, before, subject))
+        )
         request = (
             (
                 self._within("request", first, last)
@@ -674,6 +681,7 @@ class _Reader:
             bare_noun = (
                 self._is(first, "relative_too")
                 and not self._has_any_verb(*span)
+                and not self._does_something(before)
                 and not self._touches("attitude", *span)
             )
             if bare_noun and not before.said_no:
@@ -689,6 +697,26 @@ class _Reader:
         return any(
             self._is(at, "verbs") or self._is(at, "user") for at in range(first, last)
         ) or self._touches("reported", first, last)
+
+    def _is_on_a_medium(self, first: int, before: Clause, subject: frozenset[str]) -> bool:
+        """ "A note to the landlord I keep two dogs": a text is named, and its words follow."""
+        return (
+            USER in subject
+            and USER not in before.subject
+            and self._words[first - 1].kind != "mark"
+            and not self._is(first, "joiners")
+            and any(self._is(at, "medium") for at in range(before.first, before.last))
+        )
+
+    def _does_something(self, clause: Clause) -> bool:
+        """ "Mi hermana va diciendo que": behind somebody a word that is not their name."""
+        if not clause.subject - {USER, JARVIS}:
+            return False
+        named = max(clause.subject_words, default=clause.first)
+        return any(
+            self._words[at].key and not self._words[at].capital
+            for at in range(named + 1, clause.last)
+        )
 
     def _only_names(self, first: int, last: int, subject: frozenset[str]) -> bool:
         """ "and two dogs": one more in a list, not somebody who does something."""
@@ -800,6 +828,8 @@ class _Reader:
                     named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
             elif self._is(at, "user"):
                 named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
+            elif self._is(at, "user_too") and self._is(at - 1, "prepositions"):
+                pass  # "a diferencia de mí"
             elif self._is(at, "user_too"):
                 named.append((at, frozenset({USER}), frozenset(), frozenset({at}), False))
             elif self._is(at, "user_mine") or self._is(at, "third_mine"):

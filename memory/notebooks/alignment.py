@@ -285,7 +285,7 @@ def _free(case: Case) -> Iterator[int]:
         if (
             _is(lists, reading, at, "adverbs")
             or word.kind == "number"
-            or word.key in lists.lexicon.glue
+            or (word.key in lists.lexicon.glue and not _is(lists, reading, at, "not_free"))
         ):
             yield at
     for act in _SAID_OTHERWISE:

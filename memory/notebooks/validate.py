@@ -298,7 +298,7 @@ def _leaves_out_the_other(case: Case, clause: Clause) -> bool:
     assert case.new is not None
     reading = case.evidence.reading
     following = next((each for each in reading.clauses if each.first == clause.last), None)
-    if following is None or clause.said_no or not following.inherits:
+    if following is None or clause.said_no:
         return False
     if reading.words[following.first].text not in case.acts.listed("or"):
         return False
