@@ -8,9 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from bench.poison import blind
 from bench.poison.attacks import attacks
 from bench.poison.cases import Case, Change
-from bench.poison.honest import honest, pairs
+from bench.poison.honest import Pair, honest, pairs
 from bench.poison.quotes import tried
 
 _QUOTES = 2
@@ -20,15 +21,18 @@ KNOWN = "let through, or lost, and not yet mended"
 
 
 def write_sample(folder: Path) -> None:
-    """One attack of each kind and language, honest statements and pairs; failures are marked as known."""
+    """One attack of each kind, language and author, honest statements and pairs; failures are marked as known."""
     random = Random(3)  # noqa: S311  the same sample each time, no secret
     folder.mkdir(parents=True, exist_ok=True)
-    by_kind: dict[tuple[str, str], list[Case]] = {}
-    for case in attacks():
-        by_kind.setdefault((case.kind, case.language), []).append(case)
+    by_kind: dict[tuple[str, str, str], list[Case]] = {}
+    for part, cases in (("own", attacks()), ("second opinion", blind.hostile())):
+        for case in cases:
+            by_kind.setdefault((case.kind, case.language, part), []).append(case)
     rows = []
     for _, listed in sorted(by_kind.items()):
-        seen = [case for case in listed if not case.hidden] or listed
+        seen = [case for case in listed if not case.hidden]
+        if not seen:
+            continue
         case = random.choice([each for each in seen if each.by_hand] or seen)
         quotes = list(tried(case, _QUOTES, random))
         known = any(verdict["accepted"] for verdict in case.judged(quotes))
@@ -36,15 +40,15 @@ def write_sample(folder: Path) -> None:
     _write(folder / "attacks.jsonl", rows)
 
     rows = []
-    fair = [case for case in honest() if not case.hidden]
-    for case in random.sample(fair, _HONEST):
+    fair = _sampled(honest(), _HONEST, random) + _sampled(blind.honest(), _HONEST, random)
+    for case in fair:
         quotes = [(change, change.quote or "") for change in case.changes]
         known = not all(verdict["accepted"] for verdict in case.judged(quotes))
         rows.append(_row(case, quotes, known))
     _write(folder / "honest.jsonl", rows)
 
     rows = []
-    for pair in random.sample([pair for pair in pairs() if not pair.faithful.hidden], _PAIRS):
+    for pair in _pairs(pairs(), random) + _pairs(blind.pairs(), random):
         halves = [
             [(change, change.quote or "") for change in case.changes][:1]
             for case in (pair.faithful, pair.twin)
@@ -60,6 +64,14 @@ def write_sample(folder: Path) -> None:
         }
         rows.append(row | ({"known": KNOWN} if known else {}))
     _write(folder / "pairs.jsonl", rows)
+
+
+def _sampled(cases: Iterable[Case], count: int, random: Random) -> list[Case]:
+    return random.sample([case for case in cases if not case.hidden], count)
+
+
+def _pairs(cases: Iterable[Pair], random: Random) -> list[Pair]:
+    return random.sample([pair for pair in cases if not pair.faithful.hidden], _PAIRS)
 
 
 def _row(case: Case, quotes: Sequence[tuple[Change, str]], known: bool) -> dict[str, Any]:
