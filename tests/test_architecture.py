@@ -26,9 +26,9 @@ PIPECAT = (
     "voice.transports",
 )
 
-# Read what is packaged with the code, the words of a language and the prompts: no part of the
+# Read what is packaged, the words of a language, the prompts, a tokenizer's table: no part of the
 # world, so those that only decide may use them.
-PACKAGED = {"memory.languages.packaged", "memory.prompts"}
+PACKAGED = {"memory.languages.packaged", "memory.notebooks.tokens", "memory.prompts"}
 
 # Modules that only decide. They import each other, and nothing that waits, reads or rolls dice.
 PURE = {
@@ -52,14 +52,18 @@ PURE = {
     "memory.llm.choose",
     "memory.llm.protocol",
     "memory.llm.schemas",
+    "memory.notebooks.alignment",
     "memory.notebooks.answers",
     "memory.notebooks.candidates",
     "memory.notebooks.canonical",
+    "memory.notebooks.case",
     "memory.notebooks.changelog",
     "memory.notebooks.edit",
     "memory.notebooks.evidence",
     "memory.notebooks.filter",
     "memory.notebooks.filter_line",
+    "memory.notebooks.form",
+    "memory.notebooks.grounded",
     "memory.notebooks.judge",
     "memory.notebooks.limits",
     "memory.notebooks.merging",

@@ -191,11 +191,11 @@ def _before(previous: str | None) -> tuple[frozenset[int] | None, ...]:
     """For each language."""
     if previous is None:
         return (None,) * len(rules())
-    said = fold(previous)
+    said = " ".join(fold(previous).split())
     return tuple(each.before.met(said) for each in rules())
 
 
 def _marking(sentence: str, before: tuple[frozenset[int] | None, ...]) -> Iterator[Rule]:
-    said = fold(sentence)
+    said = " ".join(fold(sentence).split())
     for each, said_before in zip(rules(), before, strict=True):
         yield from each.marking(said, said_before)
