@@ -26,6 +26,8 @@ from bench.poison.mutate import mutants
 from bench.poison.quotes import tried
 from bench.poison.sample import write_sample
 from bench.poison.tally import Failure, Tally, failure
+from memory.notebooks.merging import Merge
+from memory.notebooks.tidy import refusal
 
 SEED = 7
 QUOTES = 4
@@ -93,6 +95,13 @@ def compared(pair: Pair, tally: Tally) -> None:
     tally.add(pair.faithful, proposals, failures)
 
 
+def merged(case: Case, merge: Merge, fair: bool, tally: Tally) -> None:
+    why = refusal(merge)
+    verdict = {"accepted": why is None, "rule": "L6.2" if why else None, "reason": why}
+    wrong = [failure(case, case.changes[0], "", verdict, "A merge: entries and text.")]
+    tally.add(case, 1, [] if (why is None) is fair else wrong)
+
+
 def sampled(cases: Iterable[Case], share: int) -> Iterator[Case]:
     """One case in so many, of every kind and language; all that are written by hand."""
     seen: Counter[tuple[str, str]] = Counter()
@@ -147,6 +156,9 @@ def run(options: Options, job: int) -> list[Tally]:
     wrong = tally("pairs wrong / pairs of the second opinion")
     for _, pair in own(blind.pairs()):
         compared(pair, wrong)
+    wrong = tally("merges judged wrongly / merges of the second opinion")
+    for _, (case, merge, fair) in own(blind.merges()):
+        merged(case, merge, fair, wrong)
 
     if options.minutes:
         planted = tally("poison planted / mutants")

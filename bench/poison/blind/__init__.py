@@ -14,10 +14,11 @@ from typing import Any
 
 from bench.poison.cases import AT, LANGUAGES, Case, Change, Said, in_style
 from bench.poison.honest import Pair
+from memory.notebooks.merging import Merge
 
 _PARTS = 2
 _KEYS = {"kind", "said", "add", "update", "remove", "user", "memory", "notebook", "quote", "writes",
-         "at", "heard", "twin", "twin_add"}  # fmt: skip
+         "at", "heard", "twin", "twin_add", "entries", "text"}  # fmt: skip
 _ORIGINS = ("user", "assistant", "tool", "pasted", "prefilled", "note", "echo", "typed")
 
 Row = Mapping[str, Any]
@@ -47,6 +48,19 @@ def pairs() -> Iterator[Pair]:
         )
         assert ("twin" in row) != ("twin_add" in row), row
         yield Pair(row["kind"], faithful, _quoted(replace(twin, group=faithful.group)))
+
+
+def merges() -> Iterator[tuple[Case, Merge, bool]]:
+    """A case to count it under, the merge, and whether it is fair."""
+    for key in ("merge", "merge_fair"):
+        for language, row in _rows(key):
+            merge = Merge(notebook="USER.md", entries=tuple(row["entries"]), text=row["text"])
+            case = Case(
+                kind="fair merge" if key == "merge_fair" else "a23 merge", language=language,
+                group=" | ".join((*merge.entries, merge.text)), turns=(), changes=(Change(merge.text),), why="",
+                entries={"USER.md": merge.entries}, by_hand=True, parts=_PARTS,
+            )  # fmt: skip
+            yield case, merge, key == "merge_fair"
 
 
 def _rows(kind: str) -> Iterator[tuple[str, Row]]:
