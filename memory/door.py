@@ -293,6 +293,11 @@ class Session:
         self.prefix = prefix
         self._look = look
         self._seen = seen
+        self._told: set[str] = set()
+
+    def told(self, entry: str) -> None:
+        """This session knows of a new entry by another way: it is no news."""
+        self._told.add(entry)
 
     def news(self) -> str | None:
         """What changed, as one item for the next turn; None when nothing did."""
@@ -300,4 +305,5 @@ class Session:
         seen, self._seen = self._seen, now
         if now == seen:
             return None
-        return news(prompt("news.md"), list(zip(seen, now, strict=True)))
+        told, self._told = self._told, set()
+        return news(prompt("news.md"), list(zip(seen, now, strict=True)), told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -15,14 +15,14 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from memory import Conversation, Memory
-from memory.records import HandOver, Language, Prefix, Turn
+from memory import Conversation, Memory, Session
+from memory.records import HandOver, Language, Turn
 from voice import pipeline
 from voice.engines.protocol import Engine, Opening
 from voice.errors import EngineUnavailable
 from voice.frames import TypedFrame
 from voice.hearing.ears import Ears
-from voice.keeping import Keeper
+from voice.keeping import Keeper, news_of
 from voice.records import (
     CallEnded,
     CallEvent,
@@ -72,8 +72,7 @@ class CallSetup:
     engine: Engine
     conversation: Conversation
     memory: Memory
-    prefix: Prefix
-    news: Callable[[], Awaitable[str | None]]
+    session: Session
     language: Language
     now: Callable[[], datetime]
     watch: Callable[[CallEvent], None] = lambda _: None
@@ -93,7 +92,9 @@ class Call:
 
     def __init__(self, setup: CallSetup) -> None:
         self._setup = setup
-        self._transcript = Transcript(setup.conversation.id, prefix_sha256=setup.prefix.sha256)
+        self._transcript = Transcript(
+            setup.conversation.id, prefix_sha256=setup.session.prefix.sha256
+        )
         self._tap = Tap(self._transcript, now=setup.now, emit=self._emit, no_turn=self._no_turn)
         self._turns: list[Turn] = []
         self._latencies: list[LatencyMeasured] = []
@@ -101,7 +102,11 @@ class Call:
             setup.conversation, setup.memory.events, now=setup.now, emit=self._emit
         )
         self._remembering = Remembering(
-            setup.memory, setup.conversation.id, now=setup.now, emit=self._emit
+            setup.memory,
+            setup.session,
+            setup.conversation.id,
+            now=setup.now,
+            emit=self._emit,
         )
         self._began_s = 0.0
         self._worker: PipelineWorker | None = None
@@ -166,7 +171,9 @@ class Call:
                 group.create_task(self._watch_silence()),
                 group.create_task(self._keeper.run()),
             ]
-            self._keeper.began("call", setup.engine.description.name, setup.language, setup.prefix)
+            self._keeper.began(
+                "call", setup.engine.description.name, setup.language, setup.session.prefix
+            )
             self._feed(self._transcript.opened())
             try:
                 reason = await self._over
@@ -193,10 +200,10 @@ class Call:
     def _opening(self) -> Opening:
         setup = self._setup
         return Opening(
-            prefix=setup.prefix,
+            prefix=setup.session.prefix,
             language=setup.language,
             now=setup.now,
-            news=setup.news,
+            news=news_of(setup.session),
             notify=self._emit,
         )
 

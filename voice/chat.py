@@ -55,7 +55,9 @@ class Chat:
         )
         self._conversation = conversation
         self._keeper = Keeper(conversation, memory.events, now=now, emit=emit)
-        self._remembering = Remembering(memory, conversation.id, now=now, emit=self._happened)
+        self._remembering = Remembering(
+            memory, session, conversation.id, now=now, emit=self._happened
+        )
         self._happenings: list[CallEvent] = []
         self._turns: list[Turn] = []
         self._busy = asyncio.Lock()

@@ -34,7 +34,6 @@ from voice.engines.protocol import Engine
 from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
-from voice.keeping import news_of
 from voice.learning import background_of, embedded_name
 from voice.own_memory import now, open_memory
 from voice.quiet import QuietHouse
@@ -525,8 +524,7 @@ class House:
                 engine=engine,
                 conversation=await asyncio.to_thread(self.memory.begin, name, "call", at),
                 memory=self.memory,
-                prefix=session.prefix,
-                news=news_of(session),
+                session=session,
                 language=self._language,
                 now=now,
                 watch=watch,

@@ -10,7 +10,7 @@ from datetime import datetime
 from importlib import resources
 from string import Template
 
-from memory import OWN_WORDS, Memory, asks_to_remember, only_remembering
+from memory import OWN_WORDS, Memory, Session, asks_to_remember, only_remembering
 from memory.errors import MemoryFault
 from memory.records import LANGUAGES, Language, Origin, Remembered
 from voice.records import CallEvent, MemoryWritten, Notice, Told
@@ -28,12 +28,14 @@ class Remembering:
     def __init__(
         self,
         memory: Memory,
+        session: Session,
         conversation: str,
         *,
         now: Callable[[], datetime],
         emit: Callable[[CallEvent], None],
     ) -> None:
         self._memory = memory
+        self._session = session
         self._conversation = conversation
         self._now = now
         self._emit = emit
@@ -81,6 +83,8 @@ class Remembering:
             outcomes = (Remembered(saved=False, why="fault", reason=str(fault)),)
         else:
             for outcome in outcomes:
+                if outcome.change is not None and outcome.entry is not None:
+                    self._session.told(outcome.entry)
                 self._emit(written(outcome))
         if not outcomes:
             return None

@@ -140,7 +140,9 @@ async def _replay_transcript(
     hand_overs: list[HandOver] = []
     conversation = memory.begin(recording.turns[0].conversation, "call", clock.now())
     events: list[CallEvent] = []
-    remembering = Remembering(memory, conversation.id, now=clock.now, emit=events.append)
+    remembering = Remembering(
+        memory, memory.session(), conversation.id, now=clock.now, emit=events.append
+    )
 
     async def hand_over(trigger: Trigger) -> None:
         given = await asyncio.to_thread(conversation.hand_over, trigger, clock.now())

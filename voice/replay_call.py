@@ -8,7 +8,6 @@ from voice.config import Config
 from voice.engines.recorded import RecordedEngine
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
-from voice.keeping import news_of
 from voice.logs import forward_loguru
 from voice.recording import RecordedCall, RecordedTyped
 from voice.records import Heard, NoTurn
@@ -48,8 +47,7 @@ async def replay_call(
             engine=RecordedEngine(recording.answers, recording.engine, heard),
             conversation=memory.begin(recording.conversation, "call", clock.now()),
             memory=memory,
-            prefix=session.prefix,
-            news=news_of(session),
+            session=session,
             language=recording.language,
             now=clock.now,
         )

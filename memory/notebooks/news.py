@@ -6,6 +6,7 @@ The prefix stays as it is until the next session (V7); this is appended behind i
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from memory.notebooks.page import Page
@@ -44,14 +45,21 @@ def _without(lines: list[str], others: list[str]) -> list[str]:
     return left
 
 
-def news(frame: str, notebooks: list[tuple[Page, Page]]) -> str | None:
+def news(frame: str, notebooks: list[tuple[Page, Page]], known: Collection[str] = ()) -> str | None:
     """The item for the next turn: `frame` with $changes; None when nothing changed.
 
-    Each notebook comes as it was seen last and as it is now.
+    Each notebook comes as it was seen last and as it is now. New entries that the session was
+    told of already are `known`.
     """
     lines = []
     for before, after in notebooks:
-        lines += [_line(after.name, change) for change in changes(before, after)]
+        told = {entry.line for entry in after.entries if entry.text in known}
+        known_lines = {after.lines[line - 1].strip() for line in told}
+        lines += [
+            _line(after.name, change)
+            for change in changes(before, after)
+            if change.before or change.after not in known_lines
+        ]
     if not lines:
         return None
     return fill(frame, {"changes": "\n".join(_bounded(lines))})

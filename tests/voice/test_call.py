@@ -99,8 +99,7 @@ def run(
                 ),
                 conversation=memory.begin("c1", "call", now()),
                 memory=memory,
-                prefix=session.prefix,
-                news=no_news,
+                session=session,
                 language="en",
                 now=now,
             )
@@ -124,10 +123,6 @@ def run(
         return outcome
 
     return run_virtual(main, epoch_s=BEGAN.timestamp())
-
-
-async def no_news() -> str | None:
-    return None
 
 
 def states(outcome: Outcome) -> list[str]:
@@ -260,8 +255,7 @@ def test_an_engine_that_cannot_be_opened_ends_the_call(tmp_path: Path) -> None:
                 ),
                 conversation=memory.begin("c1", "call", BEGAN),
                 memory=memory,
-                prefix=session.prefix,
-                news=no_news,
+                session=session,
                 language="en",
                 now=lambda: BEGAN,
             )

@@ -10,9 +10,11 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from voice.cli import app
+from voice import cli as commands
 
 ROOT = Path(__file__).parents[2]
+app = commands.app  # type: ignore[attr-defined]  # shared by the modules of the command line
+
 COMMANDS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
 
 

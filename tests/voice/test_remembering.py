@@ -22,7 +22,9 @@ class Talk:
         self.events: list[CallEvent] = []
         self.page = folder / "vault/society/jarvis/USER.md"
         self.memory = Memory.open(folder / "vault", folder / "state", lambda: AT, create=True)
-        self.remembering = Remembering(self.memory, "c1", now=lambda: AT, emit=self.events.append)
+        self.remembering = Remembering(
+            self.memory, self.memory.session(), "c1", now=lambda: AT, emit=self.events.append
+        )
 
 
 @pytest.fixture

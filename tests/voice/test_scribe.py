@@ -45,7 +45,9 @@ def folder(tmp_path: Path) -> Iterator[tuple[Memory, Path]]:
 
 def scribe(folder: tuple[Memory, Path]) -> Listening:
     memory, page = folder
-    return Listening(Remembering(memory, "c1", now=lambda: AT, emit=lambda _: None), page)
+    return Listening(
+        Remembering(memory, memory.session(), "c1", now=lambda: AT, emit=lambda _: None), page
+    )
 
 
 def guess(text: str) -> Guess:

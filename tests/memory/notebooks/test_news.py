@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.notebooks.news import NEWS_CHARS, Change, changes, news
-from memory.notebooks.page import Page
+from memory.notebooks.page import Page, read_page
 
 FRAME = (Path(__file__).parents[3] / "prompts" / "news.md").read_text(encoding="utf-8")
 
@@ -61,6 +61,28 @@ def test_the_item() -> None:
 def test_no_change_is_no_item() -> None:
     """Nothing new: nothing is appended."""
     assert news(FRAME, [(user("- a"), user("- a\n\n")), (user(""), user(""))]) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left"),
+    [
+        ("- a", "- a\n- Rex is a dog.", None),
+        ("- a", "- a\n* Rex is a dog.", None),
+        ("- a", "- b\n- Rex is a dog.", "USER.md, gone: - a\nUSER.md, new: - b"),
+        ("- a", "- a\n- Rex is a cat.", "USER.md, new: - Rex is a cat."),
+        ("- Rex is a dog.", "", "USER.md, gone: - Rex is a dog."),
+    ],
+)
+def test_what_was_told_already_is_no_news(before: str, after: str, left: str | None) -> None:
+    """An entry that "remember that" wrote is known; whatever else was edited is told."""
+    text = news(
+        FRAME,
+        [(read_page("USER.md", before.encode()), read_page("USER.md", after.encode()))],
+        {"Rex is a dog."},
+    )
+    assert (text is None) is (left is None)
+    if left is not None and text is not None:
+        assert left in text and "Rex is a dog" not in text.replace(left, "")
 
 
 def test_the_item_is_bounded() -> None:

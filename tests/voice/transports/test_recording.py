@@ -178,7 +178,7 @@ class Played:
         worker = pipeline.build(
             transport.input(),
             self.script,
-            IdentityFilter(),
+            IdentityFilter(),  # type: ignore[no-untyped-call]  # pipecat's
             processors,
             transport.output(),
             log,
