@@ -33,6 +33,8 @@ _BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
 _STOPS = frozenset(".!?…")
 _KIN_REACH = 4
 _NEAR_WORDS = 4
+_SHORT_PHRASE = 4
+_MEDIUM_REACH = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,7 @@ class Acts:
             name: self._compiled(written) for name, written in table["patterns"].items()
         }
         self.third_ends = tuple(table["third_ends"])
+        self.finite_ends = tuple(table["finite_ends"])
         self.last_verb_ends = tuple(table["last_verb_ends"])
         self.modifier_ends = tuple(table["modifier_ends"])
         self.acts = frozenset(self._patterns)
@@ -237,6 +240,11 @@ class _Reader:
             for start, end in self._found["repair"]
             if not any(begin < end and stop > start for begin, stop in spared)
         )
+        self._found["thinking"] = tuple(
+            (start, end)
+            for start, end in self._found["thinking"]
+            if not any(start < stop and end > begin for begin, stop in self._found["filler"])
+        )
         self._words = self._with_senses(words)
         self._quoted = frozenset(
             at
@@ -263,8 +271,7 @@ class _Reader:
             retracted=frozenset()
             if self._found["defining"]
             else frozenset(
-                max((at for at in range(start) if self._words[at].key), default=-1)
-                for start, _ in self._found["repair"]
+                at for start, _ in self._found["repair"] for at in self._put_right(start)
             ),
             found=self._found,
         )
@@ -274,11 +281,16 @@ class _Reader:
         front of it that have no verb."""
         for at, clause in enumerate(clauses):
             bare = clause.said_no and not any(
-                self._words[place].key for place in range(clause.first, clause.last)
+                self._words[place].key and not self._is(place, "no")
+                for place in range(clause.first, clause.last)
             )
             named = any(self._is(place, "verbs") or self._is(place, "user")
                         for place in range(clause.first, clause.last))  # fmt: skip
-            if not bare or not named:
+            alone = all(
+                self._words[place].kind == "mark" or self._is(place, "no")
+                for place in range(clause.first, clause.last)
+            )
+            if not bare or not (named or alone):
                 continue
             for earlier in range(at - 1, -1, -1):
                 if self._words[clauses[earlier].last - 1].text in _STOPS:
@@ -300,6 +312,14 @@ class _Reader:
             elif asked & keys:
                 clauses[at] = replace(clause, question=True)
 
+    def _put_right(self, before: int) -> Iterator[int]:
+        """The last word that carries meaning, as often as it was stammered."""
+        last = max((at for at in range(before) if self._words[at].key), default=-1)
+        at = last
+        while at >= 0 and self._words[at].key == self._words[last].key:
+            yield at
+            at -= 1
+
     # Places
 
     def _with_senses(self, words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -310,7 +330,8 @@ class _Reader:
             changed[end - 1] = replace(words[end - 1], key=sense, turned=0)
         for start, end in self._found["against"]:
             for at in range(start, end):
-                changed[at] = replace(words[at], key="", turned=0)
+                if end - start <= _SHORT_PHRASE:  # a longer one holds what is disliked
+                    changed[at] = replace(words[at], key="", turned=0)
             changed[end - 1] = replace(words[end - 1], key=LIKING, turned=0)
         return tuple(changed)
 
@@ -504,7 +525,7 @@ class _Reader:
             for start, end in self._found[act]
         ):
             return False
-        if self._is(at, "user_too") and self._is(at - 1, "kin"):
+        if self._is(at, "user_too") and not self._starts_anew(at):
             return False
         if self._is(at, "opens") and self._acts.verb_second:
             return self._is(at + 1, "opens_before") and not self._is(at - 1, "joiners")
@@ -527,6 +548,19 @@ class _Reader:
                 and not self._is(at - 1, "verbs")
             )
         return False
+
+    def _starts_anew(self, at: int) -> bool:
+        """ "… me gusta el jazz", and not "las multitudes me agotan"."""
+        following = self._words[at + 1] if at + 1 < len(self._words) else None
+        return (
+            following is not None
+            and not self._is(at - 1, "kin")
+            and (
+                following.key == LIKING
+                or self._is(at + 1, "verbs")
+                or following.text.endswith(self._acts.endings)
+            )
+        )
 
     def _goes_on_as_subject(self, at: int, behind: int) -> bool:
         """Where objects that are people have an "a" before them, one without is a subject."""
@@ -579,7 +613,11 @@ class _Reader:
         )
         defines = bool(self._found["defining"]) or liked
         temporal = self._is(first, "temporal") and not defines
-        conditional = self._touches("condition", first, last) and not defines
+        conditional = (
+            self._touches("condition", first, last)
+            and not defines
+            and not self._touches("filler", first, last)
+        )
         unreal = any(
             start < last
             and end > first
@@ -703,10 +741,17 @@ class _Reader:
         return (
             USER in subject
             and USER not in before.subject
-            and self._words[first - 1].kind != "mark"
             and not self._is(first, "joiners")
-            and any(self._is(at, "medium") for at in range(before.first, before.last))
+            and self._names_a_medium(first)
         )
+
+    def _names_a_medium(self, first: int) -> bool:
+        for at in range(first - 1, max(-1, first - _MEDIUM_REACH), -1):
+            if self._words[at].kind == "mark" or self._is(at, "user") or self._is(at, "joiners"):
+                return False
+            if self._is(at, "medium"):
+                return True
+        return False
 
     def _does_something(self, clause: Clause) -> bool:
         """ "Mi hermana va diciendo que": behind somebody a word that is not their name."""
@@ -835,11 +880,14 @@ class _Reader:
             elif self._is(at, "user_mine") or self._is(at, "third_mine"):
                 kin = self._kin_from(at + 1, last)
                 if kin is None:
-                    whose = USER if self._is(at, "user_mine") or self._entry else THIRD
+                    of_user = self._is(at, "user_mine") or (self._entry and not people)
+                    whose = USER if of_user else THIRD
                     named.append((at, frozenset({whose}), frozenset(), frozenset({at}), False))
                 else:
                     start = at
                     keys, owners, places, at = kin
+                    if self._is(start, "third_mine") and not self._entry:
+                        owners |= people[-1][0] if people else {THIRD}
                     named_first = self._named_as(first, start)
                     keys, places = keys | named_first[0], places | named_first[1]
                     people.append((keys, at))
@@ -851,6 +899,8 @@ class _Reader:
                 assert kin is not None
                 start = at
                 keys, owners, places, at = kin
+                if self._is_owner(start - 1, first):
+                    owners |= {self._words[start - 1].key}
                 named_first = self._named_as(first, start)
                 keys, places = keys | named_first[0], places | named_first[1]
                 people.append((keys, at))
@@ -984,6 +1034,17 @@ class _Reader:
             self._is(other, "kin") for other in range(max(0, at - 5), at)
         )
 
+    def _is_owner(self, at: int, first: int) -> bool:
+        """ "Pauls Schwester", where an owner has an "s" and no apostrophe."""
+        return (
+            at >= first
+            and bool(self._acts.listed("owner_before"))
+            and self._words[at].capital
+            and bool(self._words[at].key)
+            and self._words[at].text.endswith("s")
+            and not self._is(at, "kin")
+        )
+
     def _is_with(self, at: int, named: list[Any]) -> bool:
         """ "Mother lives with the user": the entry speaks of her."""
         behind = at - 1
@@ -1000,6 +1061,7 @@ class _Reader:
             and opening.kind == "word"
             and (at > first + 1 or self._is(at, "dative_third"))
             and not self._is(first, "kin")
+            and not any(self._words[other].key == LIKING for other in range(first, at))
             and not any(
                 self._is(other, "of")
                 or self._words[other].kind == "mark"

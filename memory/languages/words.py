@@ -28,6 +28,7 @@ _TOKEN = re.compile(
 WORDS = re.compile(r"[^\W_]+")
 """Words of folded text, for comparing how two texts run."""
 
+_SHOUTED = 12
 _LINK_TAIL = ".,;:!?)'\"]}"
 
 
@@ -148,6 +149,7 @@ class Lexicon:
 
     def _words(self, text: str) -> Iterator[Word]:
         piece = folded(text)
+        shouted = len(text) > _SHOUTED and text.isupper()  # tells nothing about names
         for match in _TOKEN.finditer(piece.text):
             kind: WordKind = match.lastgroup  # type: ignore[assignment]
             token = match.group()
@@ -159,7 +161,7 @@ class Lexicon:
                 yield Word(token, start, end, kind, key=f"#{_number(token)}")
             elif kind == "word":
                 raw = text[start:end]
-                capital = raw[:1].isupper()
+                capital = raw[:1].isupper() and not shouted
                 token = self._accented.get(raw.lower(), token)
                 for part in self.parts(token):
                     key, turned = self.key(part)

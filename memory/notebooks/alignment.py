@@ -17,7 +17,7 @@ from memory.notebooks.grounded import disagrees, told, where_said
 
 _OWNER = "of"
 _SAID_OTHERWISE = (
-    "thinking", "repair", "glue", "stopped", "used", "wanting", "hedge", "reported", "against",
+    "thinking", "repair", "filler", "glue", "stopped", "used", "wanting", "hedge", "reported", "against",
 )  # fmt: skip
 """Acts whose words an entry may leave out here: what they mean is compared elsewhere."""
 
@@ -224,7 +224,9 @@ def _beside_the_same_word(
     for one, other in pairwise(matches):
         if other.at != one.at + 1 or one.said.reading is not other.said.reading:
             continue
-        if _is_head(one) or _is_person(case, one) or _is_person(case, other):
+        if _is_head(one) or (
+            _is_person(case, one) and (_is_person(case, other) or other.word.capital)
+        ):
             continue
         low, high = sorted((one.said.at, other.said.at))
         words = one.said.reading.words
@@ -241,7 +243,7 @@ def _beside_the_same_word(
 def _is_head(match: Match) -> bool:
     """The first word of its clause that carries meaning, the subject aside."""
     said = match.said
-    return all(
+    return not said.clause.inherits and all(
         not said.reading.words[at].key or at in said.clause.subject_words
         for at in range(said.clause.first, said.at)
     )

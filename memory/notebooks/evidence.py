@@ -28,6 +28,8 @@ SCREEN_CHARS = 240
 ECHO_TURNS = 2
 _ECHO_SHARE = 0.75
 _SCREEN_SHARE = 0.7
+_HEARD_SHARE = 0.85
+_HEARD_WORDS = 7
 _ECHO_WORDS = 3
 _PLACES = 4
 _RUN_WORDS = 4
@@ -167,6 +169,8 @@ def _evidence(
         if clause.first <= inside[-1] and clause.last > inside[0]
     )
     widened = range(touched[0].first, touched[-1].last)
+    if _heard_before(reading, widened, turns, position):
+        return NoEvidence("L5.1", "The user repeats what Jarvis had just said.")
     if _on_screen(reading, widened, turns, position):
         return NoEvidence("L5.1", "The user read it aloud: it stood on the screen.")
     whole = read(turn.text, turn.language)
@@ -213,6 +217,15 @@ def is_echo(text: str, turns: Sequence[Turn], position: int) -> bool:
         if turn.speaker == "assistant" and turn.began_at <= here.ended_at
     ]
     return any(_resembles(said, _words(turn.text), _ECHO_SHARE) for turn in heard)
+
+
+def _heard_before(reading: Reading, widened: range, turns: Sequence[Turn], position: int) -> bool:
+    """Whether the quote's own clauses come from what was just heard, word for word."""
+    said = _words(" ".join(reading.words[at].text for at in widened))
+    if len(said) < _HEARD_WORDS:
+        return False
+    heard = [turn for turn in turns[:position] if turn.speaker == "assistant"][-ECHO_TURNS:]
+    return any(_resembles(said, _words(turn.text), _HEARD_SHARE) for turn in heard)
 
 
 def _on_screen(reading: Reading, widened: range, turns: Sequence[Turn], position: int) -> bool:

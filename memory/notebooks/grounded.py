@@ -34,7 +34,7 @@ def all_of_it_said(case: Case) -> Refusal | None:
 
 def _mixes_clauses(case: Case, clause: Clause) -> Refusal | None:
     """ "Green tea and a cat" make no green cat: the words of one clause were said in one."""
-    apart = _statements(case.evidence.reading)
+    apart = statements(case.evidence.reading)
     held: set[int] | None = None
     for at, word in told(case, clause):
         candidates = where_said(case, word)
@@ -55,7 +55,7 @@ def _mixes_clauses(case: Case, clause: Clause) -> Refusal | None:
     return None
 
 
-def _statements(reading: Reading) -> dict[int, int]:
+def statements(reading: Reading) -> dict[int, int]:
     """For each clause, by its first word, the statement it belongs to: "and I …" begins one."""
     lists = acts_of(reading.language)
     found: dict[int, int] = {}
@@ -69,6 +69,7 @@ def _statements(reading: Reading) -> dict[int, int]:
                 bool(clause.subject_words)
                 or second in lists.listed("verbs")
                 or second in lists.listed("own_verbs")
+                or bool(lists.listed("leaves_out"))
             )
             and not clause.inherits
         )
@@ -244,6 +245,8 @@ def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Ref
         why = of_another_person(case, clause, one)
         if why:
             return why
+    if _told_as_now(case, word, one):
+        return Refusal("L5.2", "It was so, and the entry says that it is.")
     names_subject = at in clause.subject_words or one.at in one.clause.subject_words
     if not names_subject:
         if not _same_ending(clause, one.clause):
@@ -255,6 +258,24 @@ def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Ref
         if one.clause.compared != clause.compared:
             return Refusal("L5.2", "The entry turns a comparison around.")
     return None
+
+
+def _told_as_now(case: Case, word: Word, one: Said) -> bool:
+    """ "Collected", told as "collects": the same verb in a present form."""
+    was, now = one.word.text, word.text
+    if was == now or one.word.kind != "word" or one.word.capital:
+        return False
+    if case.evidence.reading.language == "de":
+        return was == f"{now}e" and now.endswith("t") and USER not in one.clause.subject
+    if case.acts.listed("leaves_out"):
+        third = bool(one.clause.subject - {USER, THIRD, JARVIS})
+        return third and was == f"{now[:-1]}o" and now.endswith("a")
+    done = any(
+        each.text in case.acts.listed("perfect")
+        for each in one.reading.words[one.clause.first : one.clause.last]
+    )
+    present = now.removesuffix("s")
+    return was in (f"{present}ed", f"{present}d") and now != present and not done
 
 
 def _owned(case: Case, clause: Clause, one: Said) -> bool:
@@ -362,7 +383,9 @@ def _has_it(case: Case, clause: Clause) -> bool:
     """ "Has a dog": the dog is not who the entry speaks of."""
     words = case.judged_text.words[clause.first : clause.last]
     first = next((word for word in words if word.kind == "word"), None)
-    return first is not None and first.text in case.acts.listed("owning")
+    return first is not None and any(
+        first.text in case.acts.listed(name) for name in ("owning", "copula", "verbs")
+    )
 
 
 def _mixes(new: frozenset[str], said: frozenset[str], reading: Reading) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memory.languages import acts
-from memory.languages.acts import JARVIS, LIKING, USER, Clause, read
+from memory.languages.acts import JARVIS, LIKING, USER, Clause, Reading, read
 from memory.languages.words import other_language
 from memory.notebooks import canonical
 from memory.notebooks.alignment import keeps_its_order
@@ -26,7 +26,14 @@ from memory.notebooks.case import (
 from memory.notebooks.evidence import Evidence, NoEvidence, fit, found, spoken_sentences
 from memory.notebooks.filter import marked
 from memory.notebooks.form import FORM, entry_there, no_markup, nothing_hidden, one_script, same
-from memory.notebooks.grounded import all_of_it_said, links_said, numbers_said, of_another_person
+from memory.notebooks.grounded import (
+    all_of_it_said,
+    links_said,
+    numbers_said,
+    of_another_person,
+    statements,
+    told,
+)
 from memory.records import Accepted, Proposal, Rejection
 
 __all__ = ["EVIDENCE", "FORM", "Grounds", "decide", "no_markup", "nothing_hidden", "one_script"]
@@ -115,7 +122,14 @@ def _states(case: Case, clause: Clause) -> bool:
     if USER in clause.subject and not named & lists.listed("user_mine"):
         return True
     finite = lists.listed("verbs") | lists.listed("copula")
-    return any(word.text in finite for word in words)
+    if not clause.subject and not any(word.text in lists.listed("user_mine") for word in words):
+        finite -= lists.listed("copula")
+    return any(word.text in finite for word in words) or any(
+        bool(one.key and verb.key)
+        and verb.text.endswith(lists.finite_ends)
+        and (after.text in lists.listed("prepositions") or after.text in lists.listed("articles"))
+        for one, verb, after in zip(words, words[1:], words[2:], strict=False)
+    )
 
 
 def states_it(case: Case) -> Refusal | None:
@@ -123,6 +137,8 @@ def states_it(case: Case) -> Refusal | None:
     takes_back = case.proposal.operation != "add" and case.evidence.reading.does("forget")
     conditional = case.new is not None and case.new.does("condition")
     first: Refusal | None = None
+    if case.evidence.reading.does("wait") or case.evidence.reading.does("bare_order"):
+        return Refusal("L2.2", "It holds for the moment only.")
     for clause in case.evidence.touched:
         why = weakness(
             clause,
@@ -215,6 +231,9 @@ def dates_follow(case: Case) -> Refusal | None:
     if not case.text:
         return None
     known = [case.evidence.sentence]
+    apart = _statement_of(case)
+    if apart is not None and wrong_date(case.text, apart, case.evidence.turn.began_at):
+        return Refusal("L5.3", "The date belongs to something else that was said.")
     known += [
         case.evidence.turn.text[start:end]
         for start, end in spoken_sentences(case.evidence.turn.text, case.evidence.turn.language)
@@ -225,6 +244,30 @@ def dates_follow(case: Case) -> Refusal | None:
     if wrong is not None:
         return Refusal("L5.3", f"The date “{wrong}” was not said and does not follow.")
     return None
+
+
+def _statement_of(case: Case) -> str | None:
+    """Of a sentence with several statements the one that the entry takes its words from, where
+    another has a time of its own."""
+    if case.new is None or case.proposal.operation == "update":
+        return None
+    reading, numbers = case.evidence.reading, statements(case.evidence.reading)
+    keys = {word.key for clause in case.new.clauses for _, word in told(case, clause) if word.key}
+    mine = {
+        numbers[clause.first]
+        for clause in reading.clauses
+        if keys & {word.key for word in reading.words[clause.first : clause.last]}
+    }
+    if len(set(numbers.values())) < 2 or not mine:
+        return None
+    pieces = [
+        case.evidence.sentence[
+            reading.words[clause.first].start : reading.words[clause.last - 1].end
+        ]
+        for clause in reading.clauses
+        if numbers[clause.first] in mine
+    ]
+    return " ".join(pieces)
 
 
 def keeps_its_meaning(case: Case) -> Refusal | None:
@@ -261,6 +304,9 @@ def keeps_its_meaning(case: Case) -> Refusal | None:
             "restriction" not in new_kept
         ):
             return Refusal("L5.2", "It holds with a restriction that the entry leaves out.")
+    said_kept = frozenset().union(*(clause.kept for clause in case.evidence.reading.clauses))
+    if "restriction" in new_kept - said_kept and case.new.does("only") and not case.directive:
+        return Refusal("L5.2", "The entry restricts what the quote does not.")
     return None
 
 
@@ -284,6 +330,12 @@ def _by_others(case: Case, clause: Clause) -> bool:
 def _restricted(case: Case, clause: Clause) -> bool:
     """ "… except mushrooms", "no coffee without milk": what follows narrows it down."""
     reading = case.evidence.reading
+    leading = next((each for each in reading.clauses if each.last == clause.first), None)
+    if leading is not None and clause.said_no and case.new is not None:
+        opening = reading.words[leading.first].text
+        keys = {word.key for word in reading.words[leading.first : leading.last] if word.key}
+        if opening in case.acts.listed("lacking") and not keys & _meanings(case.new):
+            return True
     following = next((each for each in reading.clauses if each.first == clause.last), None)
     if following is None:
         return False
@@ -368,6 +420,8 @@ def takes_back(case: Case) -> Refusal | None:
     for clause in case.old.clauses:
         for at in range(clause.first, clause.last):
             word = case.old.words[at]
+            if at in clause.subject_words and len(clause.subject_words) < len(_meanings(case.old)):
+                continue
             for one in case.said.get(word.key, ()) if word.key else ():
                 if one.source != "quote":
                     continue
@@ -375,6 +429,10 @@ def takes_back(case: Case) -> Refusal | None:
                 if turned and of_another_person(case, clause, one) is None:
                     return None
     return Refusal("L5.2", "The quote does not take the entry back.")
+
+
+def _meanings(reading: Reading) -> set[str]:
+    return {word.key for word in reading.words if word.key}
 
 
 def not_taken_out(case: Case) -> Refusal | None:
