@@ -214,7 +214,7 @@ async def test_a_process_that_is_killed_in_mid_call_loses_no_turn(tmp_path: Path
         await page.goto(running.address)
         await page.get_by_role("button", name="Start talking").first.click()
         await expect(page.locator("#word")).to_have_text("Listening", timeout=30_000)
-        await page.locator("#text").fill("I was here before the lights went out.")
+        await page.locator("#text").fill("Who was here before the lights went out?")
         await page.keyboard.press("Enter")
         await expect(page.locator("#turns > li").first).to_be_visible(timeout=30_000)
         await on_disk(page, state, "before the lights went out")
