@@ -219,19 +219,21 @@ def _beside_the_same_word(
 ) -> Refusal | None:
     """ "Green tea and a cat" make no green cat: words side by side stood so, but for what the
     entry has elsewhere."""
-    kept = {match.said.at for match in matches}
+    keys = {match.word.key for match in matches}
     free = set(_free(case))
     for one, other in pairwise(matches):
         if other.at != one.at + 1 or one.said.reading is not other.said.reading:
             continue
-        if _is_head(one) or (
+        if _is_head(case.acts, one) or (
             _is_person(case, one) and (_is_person(case, other) or other.word.capital)
         ):
             continue
         low, high = sorted((one.said.at, other.said.at))
         words = one.said.reading.words
         between = [
-            at for at in range(low + 1, high) if words[at].key and at not in kept and at not in free
+            at
+            for at in range(low + 1, high)
+            if words[at].key and words[at].key not in keys and at not in free
         ]
         later = max(one.said, other.said, key=lambda said: said.at).clause
         apart = later.inherits and not (later.first <= low < later.last)
@@ -240,9 +242,12 @@ def _beside_the_same_word(
     return None
 
 
-def _is_head(match: Match) -> bool:
+def _is_head(lists: Acts, match: Match) -> bool:
     """The first word of its clause that carries meaning, the subject aside."""
     said = match.said
+    words = said.reading.words
+    if said.at and any(words[said.at - 1].text in lists.listed(name) for name in _DETERMINERS):
+        return False
     return not said.clause.inherits and all(
         not said.reading.words[at].key or at in said.clause.subject_words
         for at in range(said.clause.first, said.at)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from memory.languages.acts import JARVIS, THIRD, USER, Clause, Reading, acts_of
+from memory.languages.acts import JARVIS, THIRD, USER, Acts, Clause, Reading, acts_of
 from memory.languages.words import Word
 from memory.notebooks import canonical
 from memory.notebooks.case import Case, Refusal, Said, dates_in
@@ -69,13 +70,23 @@ def statements(reading: Reading) -> dict[int, int]:
                 bool(clause.subject_words)
                 or second in lists.listed("verbs")
                 or second in lists.listed("own_verbs")
-                or bool(lists.listed("leaves_out"))
             )
             and not clause.inherits
-        )
+        ) or (opening in lists.listed("and") and _has_own_verb(lists, reading, clause))
         number += begins
         found[clause.first] = number
     return found
+
+
+def _has_own_verb(lists: Acts, reading: Reading, clause: Clause) -> bool:
+    """ "… y el viernes empiezo": a verb that names the speaker by its ending."""
+    words = reading.words[clause.first : clause.last]
+    return bool(lists.endings) and any(
+        word.key
+        and word.text.endswith(lists.endings)
+        and not any(before.text in lists.listed(name) for name in ("articles", "prepositions"))
+        for before, word in pairwise(words)
+    )
 
 
 def _dates_shared(case: Case) -> bool:

@@ -7,6 +7,7 @@ thing and returns a Refusal or None; the first that refuses decides.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from memory.languages import acts
 from memory.languages.acts import JARVIS, LIKING, USER, Clause, Reading, read
@@ -251,7 +252,15 @@ def _statement_of(case: Case) -> str | None:
     another has a time of its own."""
     if case.new is None or case.proposal.operation == "update":
         return None
-    reading, numbers = case.evidence.reading, statements(case.evidence.reading)
+    reading = case.evidence.reading
+    numbers = dict(statements(reading))
+    for before, clause in pairwise(reading.clauses):  # "bin day is Thursday, I put them out …"
+        said = {word.text for word in reading.words[before.first : before.last]}
+        stated = said & (case.acts.listed("verbs") | case.acts.listed("own_verbs"))
+        if stated and clause.subject_words and not clause.inherits and not clause.source:
+            own = numbers[clause.first] == numbers[before.first]
+            shift = {first for first in numbers if first >= clause.first}
+            numbers |= {first: numbers[first] + own for first in shift}
     keys = {word.key for clause in case.new.clauses for _, word in told(case, clause) if word.key}
     mine = {
         numbers[clause.first]
