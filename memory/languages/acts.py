@@ -210,7 +210,21 @@ def read(
     """
     acts = acts_of(language if entry and language else language_of(text, language))
     words = acts.lexicon.words(text)
+    if not entry:
+        words = _without_stammers(words, acts)
     return _Reader(acts, words, raw=text, entry=entry, cuts=cuts).reading()
+
+
+def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
+    """ "Ich ich esse": a word said twice is said once, but for a "no"."""
+    return tuple(
+        word
+        for before, word in zip((None, *words), words, strict=False)
+        if before is None
+        or before.text != word.text
+        or word.kind != "word"
+        or word.text in acts.listed("particle")
+    )
 
 
 class _Reader:

@@ -29,7 +29,7 @@ ECHO_TURNS = 2
 _ECHO_SHARE = 0.75
 _SCREEN_SHARE = 0.7
 _HEARD_SHARE = 0.85
-_HEARD_WORDS = 7
+_HEARD_WORDS = 6
 _ECHO_WORDS = 3
 _PLACES = 4
 _RUN_WORDS = 4
@@ -216,7 +216,16 @@ def is_echo(text: str, turns: Sequence[Turn], position: int) -> bool:
         for turn in turns[position + 1 : position + 3]
         if turn.speaker == "assistant" and turn.began_at <= here.ended_at
     ]
-    return any(_resembles(said, _words(turn.text), _ECHO_SHARE) for turn in heard)
+    return any(
+        _resembles(said, _words(turn.text), _ECHO_SHARE) or _holds(said, _words(turn.text))
+        for turn in heard
+    )
+
+
+def _holds(said: list[str], heard: list[str]) -> bool:
+    """Whether what was heard stands whole in a longer turn."""
+    longer = len(said) > len(heard) >= _HEARD_WORDS
+    return longer and _resembles(heard, said, _ECHO_SHARE)
 
 
 def _heard_before(reading: Reading, widened: range, turns: Sequence[Turn], position: int) -> bool:
