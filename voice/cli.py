@@ -16,6 +16,7 @@ from voice.cli_shared import (
     CARE,
     FAILED,
     LOOK,
+    MEMORY,
     TALK,
     WRONG_USE,
     JsonOption,
@@ -289,6 +290,12 @@ def _report(make: Callable[[Config], Any], config: Config, as_json: bool) -> Non
             print_json(report.as_json())
         else:
             typer.echo(report.text())
+
+
+# The order in which `jarvis --help` shows them, whichever module registered first.
+app.registered_commands.sort(
+    key=lambda command: (TALK, MEMORY, LOOK, CARE).index(str(command.rich_help_panel))
+)
 
 
 def main() -> None:
