@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cache, lru_cache
 from typing import Literal
 
 from memory.languages import packaged
 from memory.languages.acts import THIRD, USER, Clause, Reading, does, languages, read
-from memory.languages.dates import dates_named, passed
+from memory.languages.dates import dates_named, passed, spoken_dates
 from memory.languages.folding import fold
-from memory.languages.words import language_of, tells_language
+from memory.languages.words import Word, language_of, tells_language
 from memory.notebooks import canonical
 from memory.notebooks.limits import ENTRY_CHARS
 from memory.notebooks.merging import Merge
@@ -30,6 +30,8 @@ AT_ONCE = 10
 _TOKEN = re.compile(r"[^\W_]+(?:['.:/-][^\W_]+)*|[^\w\s]")
 KEPT_WORDS = 0.5
 """A merge keeps at least this share of the words that mean something, of each entry."""
+
+_ANY_TIME = datetime(2026, 1, 7, 12, tzinfo=UTC)  # which day "on Monday" is makes no difference
 
 Entries = Mapping[Notebook, tuple[str, ...]]
 
@@ -317,6 +319,40 @@ def loses_nothing_exact(case: _Case) -> str | None:
     return None
 
 
+def keeps_its_days(case: _Case) -> str | None:
+    """A weekday that is lost would leave its doings to another one."""
+    if set().union(*map(_weekdays, case.merge.entries)) != _weekdays(case.merge.text):
+        return "A day of the week is lost, or another one."
+    return None
+
+
+def _weekdays(text: str) -> set[int]:
+    found = spoken_dates(text, _ANY_TIME)
+    return {each.weekday for each in found if each.weekday is not None}
+
+
+def keeps_names_in_place(case: _Case) -> str | None:
+    """A name or number hangs on the word that it hung on in an entry."""
+    text = [word for word in case.text.words if word.key]
+    entries = [[word.key for word in entry.words if word.key] for entry in case.entries]
+    exact = set().union(*map(_exact, case.entries))
+    for place, word in enumerate(text):
+        if word.key not in exact:
+            continue
+        holding = [keys for keys in entries if word.key in keys]
+        if not any(_hangs_on(word.key, text[:place], keys) for keys in holding):
+            return f"“{word.text}” belongs to something else."
+    return None
+
+
+def _hangs_on(key: str, before: Sequence[Word], entry: Sequence[str]) -> bool:
+    """Whether the last word of the entry's that stands before is the one that did there."""
+    left = next((word.key for word in reversed(before) if word.key in entry), None)
+    return any(
+        left == (entry[at - 1] if at else None) for at, each in enumerate(entry) if each == key
+    )
+
+
 def keeps_most(case: _Case) -> str | None:
     there = _keys(case.text)
     for entry, text in zip(case.entries, case.merge.entries, strict=True):
@@ -374,6 +410,8 @@ def keeps_its_doubts(case: _Case) -> str | None:
 MERGE_CHECKS: tuple[Callable[[_Case], str | None], ...] = (
     invents_nothing,
     loses_nothing_exact,
+    keeps_its_days,
+    keeps_names_in_place,
     keeps_most,
     turns_nothing_around,
     keeps_its_doubts,

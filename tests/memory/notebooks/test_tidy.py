@@ -247,6 +247,7 @@ MERGED = [
     (("I have a dog.", "The dog is called Rex."), "I have a dog called Rex."),
     (("Wohnt in Berlin.", "Wohnt in Berlin im Stadtteil Wedding."), "Wohnt in Berlin im Stadtteil Wedding."),
     (("Doesn't eat meat.", "Doesn't eat fish."), "Doesn't eat meat or fish."),
+    (("Choir on Mondays.", "Choir on Fridays."), "Choir on Mondays and Fridays."),
     (("Me gusta el té.", "Me gusta el café con leche."), "Me gusta el té y el café con leche."),
 ]  # fmt: skip
 
@@ -268,6 +269,11 @@ REFUSED = [
     (("I like the tea that my aunt makes.", "Ich mag gerne Kaffee."), "I like the tea that my aunt makes, Kaffee", "languages"),
     (("Likes tea with milk.", "Likes coffee with sugar."), "Likes tea with milk,\ncoffee with sugar", "one line"),
     (("Likes tea with milk.", "Likes coffee with sugar."), "Likes tea\u200b with milk, coffee, sugar", "nobody sees"),
+    (("Sings in the choir on Mondays.", "Does yoga at home on Fridays."), "Sings in the choir and does yoga at home on Mondays", "lost"),
+    (("Geht montags in den Chor.", "Geht freitags zum Yoga."), "Geht montags in den Chor und zum Yoga", "day of the week"),
+    (("Has an old mill near Jaca.", "Lives with Ana in Huesca."), "Has old mill near Huesca, lives with Ana in Jaca", "something else"),
+    (("Tiene un viejo molino en Jaca.", "Vive con Ana en Huesca."), "Tiene viejo molino en Huesca, vive con Ana en Jaca", "something else"),
+    (("Has 2 cats at home.", "Has 3 dogs at home."), "Has 3 cats, 2 dogs at home", ""),
     (("x" * 200, "y" * 200), "x" * 301, "longer"),
 ]  # fmt: skip
 
