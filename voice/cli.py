@@ -24,6 +24,7 @@ from voice.cli_shared import (
     VaultOption,
     app,
     load_for,
+    memory_of,
     print_json,
     told,
 )
@@ -163,10 +164,8 @@ def prefix(vault: VaultOption = None, state: StateOption = None) -> None:
 
     Example: `jarvis prefix | wc -c`
     """
-    from voice.own_memory import open_memory
-
-    with told():
-        found = open_memory(load({"vault": vault, "state": state})).prefix()
+    with memory_of(vault, state) as memory:
+        found = memory.prefix()
         for warning in found.warnings:
             typer.echo(warning, err=True)
         sys.stdout.buffer.write(found.text.encode())

@@ -23,6 +23,7 @@ from voice.cli_shared import (
     VaultOption,
     app,
     load_for,
+    memory_of,
     print_json,
     told,
 )
@@ -112,15 +113,11 @@ def remember(
 
     Example: `jarvis remember "my sister's birthday is on March twelfth"`
     """
-    from voice.own_memory import now, open_memory
+    from voice.own_memory import now
 
     said_at = now() if at is None else _time(at)
-    with told():
-        memory = open_memory(load_for(vault, state))
-        try:
-            outcome = memory.remember_text(text, said_at, dry_run=dry_run)
-        finally:
-            memory.close()
+    with memory_of(vault, state) as memory:
+        outcome = memory.remember_text(text, said_at, dry_run=dry_run)
     if as_json:
         print_json(
             {
@@ -159,15 +156,11 @@ def changes(
 
     Example: `jarvis changes`
     """
-    from voice.own_memory import now, open_memory
+    from voice.own_memory import now
 
-    with told():
-        memory = open_memory(load_for(vault, state))
-        try:
-            memory.notice_edits(now())
-            found = memory.changes()
-        finally:
-            memory.close()
+    with memory_of(vault, state) as memory:
+        memory.notice_edits(now())
+        found = memory.changes()
     _show(found, as_json=as_json, nothing="Nothing was changed yet.")
 
 
@@ -180,16 +173,12 @@ def undo(
 ) -> None:
     """Reverse one change of the notebooks.
 
-    Example: `jarvis undo 20261202-100000-1`
+    Example: `jarvis undo 6g7z8g0`
     """
-    from voice.own_memory import now, open_memory
+    from voice.own_memory import now
 
-    with told():
-        memory = open_memory(load_for(vault, state))
-        try:
-            done = memory.undo(change, now())
-        finally:
-            memory.close()
+    with memory_of(vault, state) as memory:
+        done = memory.undo(change, now())
     _show((done,), as_json=as_json, nothing="")
 
 
@@ -204,14 +193,10 @@ def forget(
 
     Example: `jarvis forget "my old address"`
     """
-    from voice.own_memory import now, open_memory
+    from voice.own_memory import now
 
-    with told():
-        memory = open_memory(load_for(vault, state))
-        try:
-            done = memory.forget(text, now())
-        finally:
-            memory.close()
+    with memory_of(vault, state) as memory:
+        done = memory.forget(text, now())
     _show(done, as_json=as_json, nothing="")
 
 
@@ -226,15 +211,11 @@ def why(
 
     Example: `jarvis why vegan`
     """
-    from voice.own_memory import now, open_memory
+    from voice.own_memory import now
 
-    with told():
-        memory = open_memory(load_for(vault, state))
-        try:
-            memory.notice_edits(now())
-            found = memory.why(text)
-        finally:
-            memory.close()
+    with memory_of(vault, state) as memory:
+        memory.notice_edits(now())
+        found = memory.why(text)
     _show(found, as_json=as_json, nothing="")
 
 
@@ -267,14 +248,8 @@ def pending(
 
     Example: `jarvis pending`
     """
-    from voice.own_memory import open_memory
-
-    with told():
-        memory = open_memory(load_for(vault, state))
-        try:
-            rows = [_waiting(row) for row in memory.reviews_waiting()]
-        finally:
-            memory.close()
+    with memory_of(vault, state) as memory:
+        rows = [_waiting(row) for row in memory.reviews_waiting()]
     if as_json:
         print_json(rows)
         return

@@ -7,13 +7,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memory.errors import MemoryFault
 from voice.config import Config, load
 from voice.errors import SettingInvalid, VoiceFault
+
+if TYPE_CHECKING:
+    from memory import Memory
 
 app = typer.Typer(
     name="jarvis",
@@ -59,3 +62,17 @@ def print_json(value: Any) -> None:
 def load_for(vault: Path | None, state: Path | None) -> Config:
     with told():
         return load({"vault": vault, "state": state})
+
+
+@contextmanager
+def memory_of(vault: Path | None, state: Path | None) -> Iterator[Memory]:
+    """The user's memory for one command; what the world does to it is told."""
+    # The rules of three languages come with it: `jarvis --help` does not wait for them.
+    from voice.own_memory import open_memory
+
+    with told():
+        memory = open_memory(load_for(vault, state))
+        try:
+            yield memory
+        finally:
+            memory.close()
