@@ -63,11 +63,6 @@ class Chat:
         self._busy = asyncio.Lock()
         self._began_s = asyncio.get_running_loop().time()
 
-    @property
-    def busy(self) -> bool:
-        """Whether a turn is being answered."""
-        return self._busy.locked()
-
     async def open(self) -> None:
         """Load the model; raises EngineUnavailable or WorkerFailed."""
         await self._dialogue.open()

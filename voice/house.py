@@ -14,7 +14,6 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from memory import Background, Llm, ReviewReport, warm
 from memory.errors import MemoryFault
@@ -249,7 +248,6 @@ class House:
         try:
             await self._choose()
             await asyncio.to_thread(self._bring)
-            await asyncio.to_thread(warm)
             self._loading = "Loading the models"
             await self._start()
         except VoiceFault as fault:
@@ -325,6 +323,7 @@ class House:
                     self._hearing.call("warm", {"languages": self._in_order(languages)})
                 )
                 group.create_task(self._speech.warm(languages))
+                group.create_task(asyncio.to_thread(warm))
                 if self._model is not None:
                     group.create_task(self._model.prepare(self.memory.prefix().text))
         except* VoiceFault as faults:
@@ -336,7 +335,7 @@ class House:
         while True:
             await asyncio.sleep(WARM_EVERY_S)
             now_there = await asyncio.to_thread(self.memory.prefix)
-            if now_there.sha256 == seen.sha256 or self._talking():
+            if now_there.sha256 == seen.sha256 or not self._quiet.is_quiet:
                 continue
             try:
                 await model.prepare(now_there.text)
@@ -344,10 +343,6 @@ class House:
                 # The next call meets the same fault, and tells it.
                 log.warning("the new prefix was not worked through: %s", type(fault).__name__)
             seen = now_there
-
-    def _talking(self) -> bool:
-        in_call = self._calling is not None and not self._calling.done()
-        return in_call or (self._chat is not None and self._chat.busy)
 
     def _in_order(self, languages: tuple[Language, ...]) -> list[Language]:
         return sorted(languages, key=lambda language: language != self._language)
@@ -589,7 +584,7 @@ class House:
 
 def openai_key(config: Config) -> str:
     """Jarvis' own key; the environment's only where it belongs, never to another server."""
-    if config.openai_key or urlsplit(config.openai_url).hostname != choose.OPENAI_HOST:
+    if config.openai_key or not choose.is_openai(config.openai_url):
         return config.openai_key
     return os.environ.get("OPENAI_API_KEY", "")
 

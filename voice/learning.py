@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from memory import Background, BackgroundWishes, Llm, LocalModel, Surroundings, TalksTo
 from voice import weights
@@ -38,11 +37,10 @@ def background_of(
 
 def _keys(config: Config, choice: choose.Choice | None) -> dict[str, str]:
     """Each key goes to its own provider only: one for another realtime server is not OpenAI's."""
-    theirs = urlsplit(config.openai_url).hostname == choose.OPENAI_HOST
     return {
         "background": config.background_key,
         "anthropic": config.anthropic_key,
-        "openai": config.openai_key if theirs else "",
+        "openai": config.openai_key if choose.is_openai(config.openai_url) else "",
         "google": config.google_key,
         "openrouter": config.openrouter_key,
         "engine": config.llm_key if choice is not None and choice.kind == "address" else "",
@@ -53,8 +51,7 @@ def _talks_to(config: Config, choice: choose.Choice | None) -> TalksTo | None:
     if choice is None or choice.kind == "embedded":
         return None
     if choice.kind == "openai":
-        is_theirs = urlsplit(config.openai_url).hostname == choose.OPENAI_HOST
-        return TalksTo(company="OpenAI") if is_theirs else None
+        return TalksTo(company="OpenAI") if choose.is_openai(config.openai_url) else None
     # Also with Ollama: another of its models would have to be loaded beside the one that talks.
     return TalksTo(url=choice.address, model=choice.model)
 

@@ -41,6 +41,11 @@ _FOR_CODE = re.compile(r"code", re.I)
 _PARAMETERS = re.compile(r"(\d+(?:\.\d+)?)\s*([bm])", re.I)
 
 
+def is_openai(url: str) -> bool:
+    """Whether this is OpenAI's own server: only there do its keys go."""
+    return urlsplit(url).hostname == OPENAI_HOST
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OllamaModel:
     """A model as Ollama lists it. `parameters` as it says: "3.2B"; `remote` runs elsewhere."""
@@ -113,7 +118,7 @@ def choose(wishes: Wishes, found: Found) -> Choice:
 
 
 def _openai(wishes: Wishes, found: Found) -> Choice:
-    own_server = urlsplit(wishes.openai_url).hostname != OPENAI_HOST
+    own_server = not is_openai(wishes.openai_url)
     if not (found.jarvis_openai_key or found.bare_openai_key or own_server):
         raise EngineUnavailable(
             "The engine openai was chosen, but there is no key for it: set JARVIS_OPENAI_KEY, "

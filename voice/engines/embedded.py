@@ -230,9 +230,7 @@ class EmbeddedModel:
     ) -> AsyncGenerator[str | Usage, None]:
         await self._drop_prefill()
         body = {
-            "prompt": rendered_question(messages),
-            "n_predict": max_tokens,
-            "stop": ["<|im_end|>", "<|im_start|>", "<|endoftext|>"],
+            **_question_body(messages, max_tokens),
             "return_progress": True,
             **asdict(self._sampling),
         }
@@ -259,12 +257,7 @@ class EmbeddedModel:
         prefix and reads the conversation again. Cancelling it frees the model.
         """
         await self._drop_prefill()
-        body: dict[str, Any] = {
-            "prompt": rendered_question(messages),
-            "n_predict": max_tokens,
-            "stop": ["<|im_end|>", "<|im_start|>", "<|endoftext|>"],
-            "temperature": 0.0,
-        }
+        body = {**_question_body(messages, max_tokens), "temperature": 0.0}
         if schema is not None:
             body["json_schema"] = schema
         given = ""
@@ -423,6 +416,14 @@ def _client_of(started: dict[str, Any]) -> httpx.AsyncClient:
         limits=httpx.Limits(max_keepalive_connections=0),
         trust_env=False,  # a proxy has no part in loopback
     )
+
+
+def _question_body(messages: Sequence[Message], max_tokens: int) -> dict[str, Any]:
+    return {
+        "prompt": rendered_question(messages),
+        "n_predict": max_tokens,
+        "stop": ["<|im_end|>", "<|im_start|>", "<|endoftext|>"],
+    }
 
 
 def _prefill_body(prompt: str) -> dict[str, Any]:
