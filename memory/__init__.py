@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from memory.llm.recorded import RecordedReviewer as RecordedReviewer
     from memory.notebooks.filter_line import filtered as filtered
     from memory.notebooks.judge import judged as judged
+    from memory.prompts import prompt as prompt
     from memory.remembering import OWN_WORDS as OWN_WORDS
     from memory.remembering import asks_to_remember as asks_to_remember
     from memory.remembering import only_remembering as only_remembering
@@ -82,6 +83,7 @@ _WHERE = {
     "asks_to_remember": ("memory.remembering", "asks_to_remember"),
     "filtered": ("memory.notebooks.filter_line", "filtered"),
     "judged": ("memory.notebooks.judge", "judged"),
+    "prompt": ("memory.prompts", "prompt"),
     "only_remembering": ("memory.remembering", "only_remembering"),
     "warm": ("memory.door", "warm"),
 }
@@ -122,6 +124,7 @@ __all__ = [
     "filtered",
     "judged",
     "only_remembering",
+    "prompt",
     "warm",
 ]
 

@@ -7,19 +7,16 @@ import logging
 import tomllib
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from importlib import resources
 from string import Template
 
-from memory import OWN_WORDS, Memory, Session, asks_to_remember, only_remembering
+from memory import OWN_WORDS, Memory, Session, asks_to_remember, only_remembering, prompt
 from memory.errors import MemoryFault
 from memory.records import LANGUAGES, Language, Origin, Remembered
 from voice.records import CallEvent, MemoryWritten, Notice, Told
 
 log = logging.getLogger(__name__)
 
-_PROMPT = tomllib.loads(
-    (resources.files("prompts") / "remembered.toml").read_text(encoding="utf-8")
-)
+_PROMPT = tomllib.loads(prompt("remembered.toml"))
 
 
 class Remembering:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import re2
@@ -162,9 +162,14 @@ def only_looks_like_it(text: str) -> bool:
     return any(_is_other(sentence.text) for sentence in sentences(text))
 
 
+@lru_cache(maxsize=16)
 def asked(text: str, before: str | None = None) -> tuple[Asked, ...]:
     """What a turn asks to remember. `before` is the user's previous turn: “remember that” alone
-    points back to its last sentence."""
+    points back to its last sentence.
+
+    A turn is asked about several times: at its first silence, when it is over, and when it is
+    written down.
+    """
     text = text[:_MOST_CHARS]
     places = [
         (begin + start, piece, "" if start or _is_joined(piece) else text[within:begin])

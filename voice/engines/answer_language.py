@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from memory import prompt
 from memory.records import Language
 
 _EXPECTED_LANGUAGE_FROM = 0.1
@@ -45,7 +45,7 @@ def _identifier(languages: tuple[Language, ...]) -> LanguageIdentifier:
 
 @cache
 def _wordings() -> dict[str, str]:
-    return tomllib.loads((resources.files("prompts") / "answer_in.toml").read_text("utf-8"))
+    return tomllib.loads(prompt("answer_in.toml"))
 
 
 def answer_in(language: Language) -> str:
