@@ -196,10 +196,10 @@ def asks_of(
     if small:
         pairs = review.small_questions(marked, frame=prompt("review_small.md"))
         return tuple(Ask(question=q, sentences=1, sentence=each) for each, q in pairs)
-    question = review.question(marked, notebooks, today, frame=prompt("review.md"))
-    if question is None:
+    about = review.asked(marked, notebooks, today, frame=prompt("review.md"))
+    if about is None:
         return ()
-    return (Ask(question=question, sentences=len(review.last_said(marked))),)
+    return (Ask(question=about.question, sentences=len(about.sentences)),)
 
 
 def read_of(

@@ -290,14 +290,8 @@ def at_rest(state: Path, conversation: str) -> Iterator[bool]:
     if not path.parent.is_dir():
         yield True
         return
-    holder = store.try_lock(path)
-    if holder is None:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        store.drop_lock(holder)
+    with store.held(path) as is_ours:
+        yield is_ours
 
 
 def write_reviewed(state: Path, conversation: str, spans: Iterable[tuple[int, int]]) -> None:

@@ -256,14 +256,8 @@ class Reviews:
     def reviewing(self) -> Iterator[bool]:
         """Whether this process may review now; False where another one does."""
         store.make_folder(self._folder, private=True)
-        holder = store.try_lock(self._folder / "lock")
-        if holder is None:
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            store.drop_lock(holder)
+        with store.held(self._folder / "lock") as is_ours:
+            yield is_ours
 
     def asking(self, waiting: Waiting, at: datetime, model: str) -> None:
         """Before a question: a full disk is met before it costs anything, and a crash counts."""

@@ -117,6 +117,19 @@ def try_lock(path: Path, timeout_s: float = 0.0) -> FileLock | None:
     return holder if _acquired(holder, timeout_s) else None
 
 
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Whether the lock at `path` is ours for as long as this is open; nobody is waited for."""
+    holder = try_lock(path)
+    if holder is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        drop_lock(holder)
+
+
 def drop_lock(holder: FileLock) -> None:
     """Release a lock and take its file away.
 
@@ -224,14 +237,9 @@ def replace(path: Path, content: bytes, *, expected: bytes | None) -> bool:
     part = target.with_name(f".{target.name}.tmp")
     with writing(path):
         before = target.stat() if target.exists() else None
-        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        fd = _opened_empty(part)
         try:
-            try:
-                if before is not None:
-                    _dress_as(fd, before)
-                _write_synced(fd, content)
-            finally:
-                os.close(fd)
+            _fill(fd, content, before)
             found = target.read_bytes() if target.exists() else None
             if found != expected:
                 part.unlink()
@@ -325,14 +333,9 @@ def stage(part: Path, page: Path, content: bytes) -> None:
     beginning = part.with_name(f"{part.name}.tmp")
     with writing(page):
         before = _stat(page)
-        fd = os.open(beginning, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        fd = _opened_empty(beginning)
         try:
-            try:
-                if before is not None:
-                    _dress_as(fd, before)
-                _write_synced(fd, content)
-            finally:
-                os.close(fd)
+            _fill(fd, content, before)
             _learn_what_is_told(beginning)
             beginning.replace(part)
         except OSError:
@@ -468,6 +471,20 @@ def append_text(path: Path, text: str) -> None:
             os.close(fd)
         if new:
             _sync_folder(path.parent)
+
+
+def _opened_empty(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+
+
+def _fill(fd: int, content: bytes, like: os.stat_result | None) -> None:
+    """Write, sync and close a file that has the owner and permissions of what it is to replace."""
+    try:
+        if like is not None:
+            _dress_as(fd, like)
+        _write_synced(fd, content)
+    finally:
+        os.close(fd)
 
 
 def _dress_as(fd: int, before: os.stat_result) -> None:

@@ -873,16 +873,7 @@ class _Reader:
         while at < last:
             if self._is(at, "user_named"):
                 if self._entry and self._is_told_of(first, at) and not self._owns(at, last):
-                    named.insert(
-                        0,
-                        (
-                            first,
-                            frozenset({self._words[first].key}),
-                            frozenset(),
-                            frozenset({first}),
-                            True,
-                        ),
-                    )
+                    named.insert(0, self._topic(first))
                 elif self._entry and not self._owns(at, last) and not self._is_with(at, named):
                     named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
             elif self._is(at, "user"):
@@ -922,16 +913,7 @@ class _Reader:
                     named.append((min(places), keys, owners, places, False))
                 continue
             elif self._is(at, "third") and self._entry and self._is_told_of(first, at):
-                named.insert(
-                    0,
-                    (
-                        first,
-                        frozenset({self._words[first].key}),
-                        frozenset(),
-                        frozenset({first}),
-                        True,
-                    ),
-                )
+                named.insert(0, self._topic(first))
             elif self._is(at, "third"):
                 named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
             elif self._is(at, "jarvis") and not self._words[at].key:
@@ -1065,6 +1047,12 @@ class _Reader:
         while behind > 0 and self._is(behind, "articles"):
             behind -= 1
         return bool(named) and self._is(behind, "prepositions")
+
+    def _topic(
+        self, first: int
+    ) -> tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]:
+        """The clause's first word as its subject."""
+        return first, frozenset({self._words[first].key}), frozenset(), frozenset({first}), True
 
     def _is_told_of(self, first: int, at: int) -> bool:
         """ "Ben taught the user": the entry speaks of Ben."""
