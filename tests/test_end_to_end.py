@@ -118,6 +118,26 @@ async def jarvis(vault: Path, state: Path) -> AsyncIterator[Running]:
         await server.wait()
 
 
+@asynccontextmanager
+async def called(folder: Path, words: str, *scripts: str) -> AsyncIterator[Page]:
+    """A call in a browser whose microphone says these words; USER.md is NOTEBOOK."""
+    notebook = folder / "vault/society/jarvis/USER.md"
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text(NOTEBOOK)
+    spoken = folder / "spoken.wav"
+    await speak_question(spoken, words)
+    async with (
+        jarvis(folder / "vault", folder / "state") as running,
+        chromium(microphone=spoken) as browser,
+    ):
+        page = await browser.new_page()
+        for script in scripts:
+            await page.add_init_script(script)
+        await page.goto(running.address)
+        await page.get_by_role("button", name="Start talking").first.click()
+        yield page
+
+
 async def answered(page: Page) -> None:
     turns = page.locator("#turns > .turn")
     await expect(turns.nth(1)).to_be_visible(timeout=ANSWERED_MS)
@@ -125,19 +145,7 @@ async def answered(page: Page) -> None:
 
 async def test_the_birthday_is_asked_aloud_and_answered_aloud(tmp_path: Path) -> None:
     """The question is written on the page, and what the browser played holds the birthday."""
-    notebook = tmp_path / "vault/society/jarvis/USER.md"
-    notebook.parent.mkdir(parents=True)
-    notebook.write_text(NOTEBOOK)
-    question = tmp_path / "question.wav"
-    await speak_question(question, "When is my sister's birthday?")
-    async with (
-        jarvis(tmp_path / "vault", tmp_path / "state") as running,
-        chromium(microphone=question) as browser,
-    ):
-        page = await browser.new_page()
-        await page.add_init_script(f"({RECORD})()")
-        await page.goto(running.address)
-        await page.get_by_role("button", name="Start talking").first.click()
+    async with called(tmp_path, "When is my sister's birthday?", f"({RECORD})()") as page:
         await answered(page)
         transcript = await page.locator("#turns").inner_text()
         received = base64.b64decode(await page.evaluate(RECEIVED))
@@ -155,17 +163,7 @@ async def test_the_birthday_is_asked_aloud_and_answered_aloud(tmp_path: Path) ->
 async def test_remember_that_is_in_the_notebook_before_it_is_answered(tmp_path: Path) -> None:
     """Said aloud, it stands in USER.md when the answer begins, and on the page with its place."""
     notebook = tmp_path / "vault/society/jarvis/USER.md"
-    notebook.parent.mkdir(parents=True)
-    notebook.write_text(NOTEBOOK)
-    wish = tmp_path / "wish.wav"
-    await speak_question(wish, "Please remember that my dog is called Rex.")
-    async with (
-        jarvis(tmp_path / "vault", tmp_path / "state") as running,
-        chromium(microphone=wish) as browser,
-    ):
-        page = await browser.new_page()
-        await page.goto(running.address)
-        await page.get_by_role("button", name="Start talking").first.click()
+    async with called(tmp_path, "Please remember that my dog is called Rex.") as page:
         saved = page.locator("#turns > .saved")
         await expect(saved).to_contain_text("Saved in USER.md", timeout=ANSWERED_MS)
         lines = notebook.read_text().splitlines()

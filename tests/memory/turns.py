@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from memory.records import Turn
+from memory.records import Origin, Speaker, Turn
 
 NOON = datetime(2026, 12, 2, 12, 0, tzinfo=UTC)
+AT = datetime.fromisoformat("2026-12-02T10:00:00+01:00")
+"""When the first turn of `said` was said."""
 
 
 def turn(index: int, text: str = "", conversation: str = "c1") -> Turn:
@@ -21,3 +23,14 @@ def turn(index: int, text: str = "", conversation: str = "c1") -> Turn:
         ended_at=began_at + timedelta(seconds=1),
         origin="spoken",
     )
+
+
+def said(
+    text: str, index: int = 0, *, speaker: Speaker = "user", origin: Origin = "spoken"
+) -> Turn:
+    """A turn a minute, in whatever way it came in."""
+    at = AT + timedelta(minutes=index)
+    return Turn(
+        conversation="c1", index=index, speaker=speaker, text=text, language=None,
+        began_at=at, ended_at=at + timedelta(seconds=5), origin=origin,
+    )  # fmt: skip

@@ -1,23 +1,10 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
 import pytest
 
 from memory.notebooks.evidence import Evidence, NoEvidence, found, is_echo, spoken_sentences
-from memory.records import Origin, Speaker, Turn
-
-AT = datetime.fromisoformat("2026-12-02T10:00:00+01:00")
-
-
-def turn(
-    text: str, index: int = 0, *, speaker: Speaker = "user", origin: Origin = "spoken"
-) -> Turn:
-    at = AT + timedelta(minutes=index)
-    return Turn(
-        conversation="c1", index=index, speaker=speaker, text=text, language=None,
-        began_at=at, ended_at=at + timedelta(seconds=5), origin=origin,
-    )  # fmt: skip
+from memory.records import Origin, Turn
+from tests.memory.turns import said as turn
 
 
 def first(quote: str, *turns: Turn) -> Evidence | NoEvidence:

@@ -12,20 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.notebooks.validate import EVIDENCE, FORM, Grounds, decide
-from memory.records import Accepted, Operation, Origin, Proposal, Rejection, Removed, Speaker, Turn
+from memory.records import Accepted, Operation, Proposal, Rejection, Removed, Turn
+from tests.memory.turns import AT
+from tests.memory.turns import said as turn
 
 ROOT = Path(__file__).parents[3]
-AT = datetime.fromisoformat("2026-12-02T10:00:00+01:00")
-
-
-def turn(
-    text: str, index: int = 0, *, speaker: Speaker = "user", origin: Origin = "spoken"
-) -> Turn:
-    at = AT + timedelta(minutes=index)
-    return Turn(
-        conversation="c1", index=index, speaker=speaker, text=text, language=None,
-        began_at=at, ended_at=at + timedelta(seconds=5), origin=origin,
-    )  # fmt: skip
 
 
 def grounds(
