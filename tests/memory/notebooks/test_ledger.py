@@ -7,6 +7,7 @@ import resource
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import get_args
@@ -530,16 +531,20 @@ def test_a_vault_that_is_gone_is_told(ledger: Ledger, vault: Vault) -> None:
     assert ledger.notice_edits(LATER) == ()
 
 
-@pytest.fixture
+@contextmanager
 def small_disk() -> Iterator[None]:
-    """No file may grow beyond 4,000 bytes: what a full disk does, without one."""
+    """No file may grow beyond 4,000 bytes: what a full disk does, without one.
+
+    Never around more than the act: the report of the tests may be such a file, too.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.usefixtures("small_disk")
 def test_a_full_disk_loses_nothing(ledger: Ledger, vault: Vault) -> None:
     """The write is refused with a sentence; page, log and lock are as before."""
     done: list[str] = []
@@ -549,7 +554,7 @@ def test_a_full_disk_loses_nothing(ledger: Ledger, vault: Vault) -> None:
             wrote(ledger, f"{number} is a number.")
             done.append(f"{number} is a number.")
 
-    with pytest.raises(StateUnwritable, match="can't be written"):
+    with small_disk(), pytest.raises(StateUnwritable, match="can't be written"):
         write_on()
     assert len(done) > 5
     assert ledger.entries()["USER.md"] == tuple(done)
