@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from memory.conversations import Conversation as Conversation
     from memory.conversations import Kind as Kind
     from memory.conversations import Pending as Pending
+    from memory.door import MarkedSentence as MarkedSentence
     from memory.door import Memory as Memory
+    from memory.door import NotebookPage as NotebookPage
     from memory.door import NotebookSummary as NotebookSummary
     from memory.door import Session as Session
     from memory.door import warm as warm
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from memory.task import MemoryTask as MemoryTask
     from memory.task import Reviewed as Reviewed
     from memory.task import ReviewReport as ReviewReport
+    from memory.threads import brief_turns as brief_turns
 
 _WHERE = {
     "OWN_WORDS": ("memory.remembering", "OWN_WORDS"),
@@ -62,9 +65,11 @@ _WHERE = {
     "LatencySummary": ("memory.events", "LatencySummary"),
     "Llm": ("memory.llm.protocol", "Llm"),
     "LocalModel": ("memory.llm.choose", "LocalModel"),
+    "MarkedSentence": ("memory.door", "MarkedSentence"),
     "Memory": ("memory.door", "Memory"),
     "MemoryTask": ("memory.task", "MemoryTask"),
     "NoModel": ("memory.llm.choose", "NoModel"),
+    "NotebookPage": ("memory.door", "NotebookPage"),
     "NotebookSummary": ("memory.door", "NotebookSummary"),
     "Pending": ("memory.conversations", "Pending"),
     "Question": ("memory.llm.protocol", "Question"),
@@ -80,6 +85,7 @@ _WHERE = {
     "TalksTo": ("memory.llm.choose", "Engine"),
     "TokenSummary": ("memory.events", "TokenSummary"),
     "WaitingReview": ("memory.reviews", "Waiting"),
+    "brief_turns": ("memory.threads", "brief_turns"),
     "asks_to_remember": ("memory.remembering", "asks_to_remember"),
     "filtered": ("memory.notebooks.filter_line", "filtered"),
     "judged": ("memory.notebooks.judge", "judged"),
@@ -102,9 +108,11 @@ __all__ = [
     "LatencySummary",
     "Llm",
     "LocalModel",
+    "MarkedSentence",
     "Memory",
     "MemoryTask",
     "NoModel",
+    "NotebookPage",
     "NotebookSummary",
     "Pending",
     "Question",
@@ -121,6 +129,7 @@ __all__ = [
     "TokenSummary",
     "WaitingReview",
     "asks_to_remember",
+    "brief_turns",
     "filtered",
     "judged",
     "only_remembering",

@@ -22,14 +22,18 @@ from memory.asking import Quiet
 from memory.conversations import Conversation, Kind, Pending
 from memory.events import EventLog
 from memory.llm.protocol import Llm
+from memory.notebooks.candidates import candidates
 from memory.notebooks.filter_line import filtered
 from memory.notebooks.ledger import Ledger
+from memory.notebooks.limits import MERGE_AT, NOTEBOOKS_CHARS
 from memory.notebooks.news import news
+from memory.notebooks.origins import Origin as EntryOrigin
+from memory.notebooks.origins import origins
 from memory.notebooks.page import Page, read_page
 from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
 from memory.notebooks.remember import Asked, only_looks_like_it
 from memory.prompts import prompt
-from memory.records import Change, HandOver, Language, Origin, Prefix, Remembered
+from memory.records import Change, HandOver, Language, Notebook, Origin, Prefix, Remembered
 from memory.remembering import (
     OWN_WORDS,
     as_asked,
@@ -59,6 +63,35 @@ class NotebookSummary:
     chars: int
     limit_chars: int
     warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotebookPage:
+    """A notebook to look into and to edit, as it is on disk.
+
+    `entries` are told with where they come from. `digest` is what `save_notebook` asks for;
+    "" where the page can't be edited, and `unwritable` says why.
+    """
+
+    name: Notebook
+    path: Path
+    text: str
+    digest: str
+    unwritable: str
+    entries: tuple[EntryOrigin, ...]
+    chars: int
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedSentence:
+    """A sentence that waits for its review; `failed` is what the last try said, where one did."""
+
+    quote: str
+    conversation: str
+    at: datetime
+    next_at: datetime | None
+    failed: str
 
 
 class Memory:
@@ -140,6 +173,31 @@ class Memory:
             limit_chars=NOTEBOOK_CHARS,
             warnings=shown.warnings,
         )
+
+    def notebook(self, name: Notebook) -> NotebookPage:
+        """Raises NotebookUnwritable for a link out of the vault, StateUnwritable."""
+        book = self._ledger.book(name)
+        page = book.page
+        return NotebookPage(
+            name=name,
+            path=self._vault.folder / name,
+            text=page.text,
+            digest=book.digest,
+            unwritable=book.unwritable,
+            entries=origins(self.changes(), name, page.entries),
+            chars=page.entry_chars,
+            warnings=page.warnings,
+        )
+
+    def save_notebook(self, name: Notebook, text: str, *, seen: str, at: datetime) -> None:
+        """The user's own edit. Raises NotebookChanged when the page is not the one whose
+        digest is `seen`, and what `remember` raises."""
+        self._ledger.save(name, text, seen=seen, at=at)
+
+    @property
+    def room(self) -> tuple[int, float]:
+        """The characters of both notebooks together, and how full they are when merged."""
+        return NOTEBOOKS_CHARS, MERGE_AT
 
     # Learning --------------------------------------------------------------------------
 
@@ -241,6 +299,20 @@ class Memory:
     def reviews_waiting(self) -> list[WaitingReview]:
         """Hand-overs that wait for their review, oldest first."""
         return Reviews(self._state).waiting()
+
+    def marked_waiting(self) -> tuple[MarkedSentence, ...]:
+        """The sentences that wait for their review, oldest first."""
+        return tuple(
+            MarkedSentence(
+                quote=each.quote,
+                conversation=waiting.hand_over.conversation,
+                at=waiting.hand_over.at,
+                next_at=waiting.next_at,
+                failed=waiting.failures[-1].message if waiting.failures else "",
+            )
+            for waiting in self.reviews_waiting()
+            for each in candidates(waiting.turns, waiting.hand_over.first_index)
+        )
 
     def task(
         self,

@@ -5,6 +5,7 @@ MemoryFault
 ├── StateUnwritable      the state folder can't be written: full disk, no permission
 ├── ConversationInUse    another process holds this conversation
 ├── NotebookUnwritable   a notebook can't be changed as it is: read-only, no UTF-8, no text
+├── NotebookChanged      a notebook was edited elsewhere while somebody edited it here
 ├── NoSuchChange         no change with this id, no entry like this text
 │   └── AmbiguousEntry   several entries are like this text
 └── ModelUnavailable     the background model gave no answer
@@ -33,6 +34,18 @@ class ConversationInUse(MemoryFault):
 
 class NotebookUnwritable(MemoryFault):
     pass
+
+
+class NotebookChanged(MemoryFault):
+    """`text` is what the notebook holds now, `digest` its name."""
+
+    def __init__(self, name: str, text: str, digest: str) -> None:
+        super().__init__(
+            f"{name} was changed elsewhere while you edited it here. Nothing was overwritten: "
+            "look at both, then save again."
+        )
+        self.text = text
+        self.digest = digest
 
 
 class NoSuchChange(MemoryFault):

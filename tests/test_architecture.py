@@ -69,6 +69,7 @@ PURE = {
     "memory.notebooks.merging",
     "memory.notebooks.named",
     "memory.notebooks.news",
+    "memory.notebooks.origins",
     "memory.notebooks.page",
     "memory.notebooks.prefix",
     "memory.notebooks.remember",

@@ -26,7 +26,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from memory import store
-from memory.errors import AmbiguousEntry, NoSuchChange, NotebookUnwritable, StateUnwritable
+from memory.errors import (
+    AmbiguousEntry,
+    NoSuchChange,
+    NotebookChanged,
+    NotebookUnwritable,
+    StateUnwritable,
+)
 from memory.journal import page as journal
 from memory.notebooks import changelog, edit
 from memory.notebooks.changelog import Logged
@@ -40,6 +46,7 @@ from memory.vault import Vault
 
 log = logging.getLogger(__name__)
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _LOCK_TIMEOUT_S = 60.0
 _ATTEMPTS = 8
 _FILE_BYTES = 256 * 1024
@@ -58,6 +65,16 @@ class NotWritten:
 
 
 Written = Change | NotWritten
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A notebook to be edited. `digest` names what was read; it is "" where the page can't be
+    edited, and `unwritable` says why."""
+
+    page: Page
+    digest: str
+    unwritable: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +181,41 @@ class Ledger:
         tail, _ = changelog.parse(content[cut:])
         return (*known, *tail)
 
+    def book(self, name: Notebook) -> Book:
+        """The page as it is on disk, for somebody who wants to read or edit it."""
+        target = self._target(name)
+        with store.writing(target):
+            size = target.stat().st_size if target.exists() else 0
+        if size > _FILE_BYTES:
+            return Book(self._vault.page(name), "", _too_large(target, size))
+        content = self._content(name, awaited=False)
+        try:
+            return Book(self._editable(name, content), digest(content))
+        except NotebookUnwritable as fault:
+            return Book(read_page(name, content or b""), "", str(fault))
+
     # Writing ---------------------------------------------------------------------------
+
+    def save(self, name: Notebook, text: str, *, seen: str, at: datetime) -> tuple[Change, ...]:
+        """Put the user's own `text` in the place of the page whose digest was `seen`, and log
+        what they changed by it. Line ends and a byte order mark stay the file's.
+
+        Raises NotebookChanged when the page is another by now: nothing is written then.
+        """
+        with self._locked(at):
+            content = self._content(name, awaited=False)
+            page = self._editable(name, content)
+            if digest(content) != seen:
+                raise NotebookChanged(name, page.text, digest(content))
+            ends = "\r\n" if "\r\n" in page.text else "\n"
+            own = replace(page, text=ends.join(_LINE_END.split(text)))
+            self._page(name, edit.as_bytes(own, content))
+            part = self._stage(name, "edit", content, own)
+            if not store.commit(part, self._target(name), expected=content):
+                store.remove(part)
+                now = self._content(name, awaited=True)
+                raise NotebookChanged(name, self._editable(name, now).text, digest(now))
+            return self._log_edits(at)
 
     def write(
         self,
@@ -665,10 +716,7 @@ class Ledger:
         if before is not None and before[0] == content:
             return before[1]
         if content is not None and len(content) > _FILE_BYTES:
-            raise NotebookUnwritable(
-                f"{self._target(name)} is too large for a notebook ({len(content) // 1024} KiB), "
-                "so nothing was changed in it. Shorten it."
-            )
+            raise NotebookUnwritable(_too_large(self._target(name), len(content)))
         page = edit.editable(name, content)
         self._pages[name] = content, page
         return page
@@ -724,6 +772,18 @@ class Ledger:
             logged.append(Logged(change=change, batch=logged[0].batch if logged else last))
         store.append_lines(self._path, [each.as_json() for each in logged])
         return tuple(each.change for each in logged)
+
+
+def _too_large(path: Path, size_bytes: int) -> str:
+    return (
+        f"{path} is too large for a notebook ({size_bytes // 1024} KiB), so nothing was changed in "
+        "it. Shorten it."
+    )
+
+
+def digest(content: bytes | None) -> str:
+    """Names what a file holds; None is no file."""
+    return "none" if content is None else sha256(content).hexdigest()
 
 
 def _digest(content: bytes) -> str:

@@ -18,6 +18,7 @@ from bench.durability import crashes, crossings, new_vault, writers
 from memory.errors import (
     AmbiguousEntry,
     NoSuchChange,
+    NotebookChanged,
     NotebookUnwritable,
     StateUnwritable,
     VaultMissing,
@@ -691,3 +692,64 @@ def test_rules_and_limits_are_documented() -> None:
         *get_args(Source),
     ):
         assert said in text
+
+
+# An editor of our own -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "after"),
+    [
+        (None, "- Likes tea.\n", b"- Likes tea.\n"),
+        (b"", "- Likes tea.", b"- Likes tea."),
+        (b"# Me\r\n- a cat\r\n", "# Me\n- a dog\n", b"# Me\r\n- a dog\r\n"),
+        (b"\xef\xbb\xbf- a cat\n", "- a dog\n", b"\xef\xbb\xbf- a dog\n"),
+    ],
+    ids=["no file", "empty", "line ends of Windows", "a byte order mark"],
+)
+def test_own_edit(
+    ledger: Ledger, vault: Vault, before: bytes | None, text: str, after: bytes
+) -> None:
+    """What the user saves on the page is the file, with the file's own line ends, and is logged."""
+    path = user(vault)
+    if before is not None:
+        path.write_bytes(before)
+    ledger.notice_edits(AT)
+    seen = ledger.book("USER.md").digest
+    logged = ledger.save("USER.md", text, seen=seen, at=LATER)
+    assert path.read_bytes() == after
+    assert [each.source for each in logged] == ["user"]
+    assert ledger.changes()[-1].new in ("Likes tea.", "a dog")
+    assert [each.name for each in path.parent.iterdir() if each.suffix == ".part"] == []
+
+
+def test_own_edit_of_another_page(ledger: Ledger, vault: Vault) -> None:
+    """An edit from outside is never overwritten: whoever saves on top of it gets to see it."""
+    path = user(vault)
+    path.write_text("- a cat\n")
+    seen = ledger.book("USER.md").digest
+    path.write_text("- two cats\n")
+    with pytest.raises(NotebookChanged) as fault:
+        ledger.save("USER.md", "- a dog\n", seen=seen, at=LATER)
+    assert fault.value.text == "- two cats\n"
+    assert path.read_text() == "- two cats\n"
+    ledger.save("USER.md", "- two cats\n- a dog\n", seen=fault.value.digest, at=LATER)
+    assert path.read_text() == "- two cats\n- a dog\n"
+
+
+def test_a_giant_page_is_shown_and_not_edited(ledger: Ledger, vault: Vault) -> None:
+    """Of ten megabytes the beginning is shown, and saving says what to do."""
+    path = user(vault)
+    path.write_text("- a line that is like the others\n" * 320_000)
+    book = ledger.book("USER.md")
+    assert 0 < len(book.page.text) <= 256 * 1024
+    assert book.digest == ""
+    assert "Shorten it." in book.unwritable
+    with pytest.raises(NotebookUnwritable, match="Shorten it"):
+        ledger.save("USER.md", "- short\n", seen="", at=LATER)
+    assert path.stat().st_size > 10_000_000
+    path.write_text("- short\n")
+    seen = ledger.book("USER.md").digest
+    with pytest.raises(NotebookUnwritable, match="Shorten it"):
+        ledger.save("USER.md", "- x\n" * 100_000, seen=seen, at=LATER)
+    assert path.read_text() == "- short\n"
