@@ -87,6 +87,7 @@ PURE = {
     "voice.heard",
     "voice.hearing.endpoint",
     "voice.hearing.wording",
+    "voice.playback",
     "voice.records",
     "voice.speech.choice",
     "voice.speech.clauses",
