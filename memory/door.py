@@ -14,13 +14,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from memory import conversations
 from memory.asking import Quiet
 from memory.conversations import Conversation, Kind, Pending
 from memory.events import EventLog
+from memory.journal import book
 from memory.llm.protocol import Llm
 from memory.notebooks.candidates import candidates
 from memory.notebooks.filter_line import filtered
@@ -33,7 +34,18 @@ from memory.notebooks.page import Page, read_page
 from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
 from memory.notebooks.remember import Asked, only_looks_like_it
 from memory.prompts import prompt
-from memory.records import Change, HandOver, Language, Notebook, Origin, Prefix, Remembered
+from memory.records import (
+    Change,
+    HandOver,
+    JournalDay,
+    JournalEntry,
+    JournalRead,
+    Language,
+    Notebook,
+    Origin,
+    Prefix,
+    Remembered,
+)
 from memory.remembering import (
     OWN_WORDS,
     as_asked,
@@ -332,6 +344,24 @@ class Memory:
             now=now,
             learning=learning,
         )
+
+    # The journal -----------------------------------------------------------------------
+
+    def journal(self, entry: JournalEntry) -> Path:
+        """Append an entry to its day; the file. Raises StateUnwritable, NotebookUnwritable."""
+        return book.append(self._vault, entry)
+
+    def journal_days(self) -> tuple[date, ...]:
+        """The days that have a file, newest first."""
+        return book.days(self._vault)
+
+    def journal_day(self, day: date) -> JournalDay:
+        """A day as its file is now, the user's own edits included."""
+        return book.day(self._vault, day)
+
+    def insights(self, limit: int = 20) -> tuple[JournalRead, ...]:
+        """What thinking has noted, newest first."""
+        return book.latest(self._vault, ("insight",), limit=limit)
 
     # Conversations ---------------------------------------------------------------------
 

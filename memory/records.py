@@ -7,7 +7,7 @@ replayed and compared to the byte.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time
 from typing import Any, Literal, get_args
 
 Speaker = Literal["user", "assistant"]
@@ -74,6 +74,21 @@ class Prefix:
     text: str
     sha256: str
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """A piece of the user's notes or journal that goes into one request, and only that one.
+
+    `file` is relative to the vault, with `/`. Lines count from 1, both included. `heading` is the
+    headings above it, "" where there is none.
+    """
+
+    file: str
+    first_line: int
+    last_line: int
+    heading: str
+    text: str
 
 
 # Learning: what the user said, what is proposed, and what is written -------------------
@@ -203,3 +218,74 @@ class Remembered:
     why: NotRemembered | None = None
     waits: bool = False
     change: str | None = None
+
+
+# The journal --------------------------------------------------------------------------
+
+JournalKind = Literal["note", "discovery", "insight", "conversation"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalEntry:
+    """What is to be written into the journal. `at` is aware: its day is the entry's.
+
+    `stars` are one to five, three where nobody judged. `tags` are topics, without their #.
+    """
+
+    at: datetime
+    title: str
+    text: str
+    stars: int = 3
+    tags: tuple[str, ...] = ()
+    kind: JournalKind = "note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalRead:
+    """An entry as it stands in a day's file, whoever wrote it.
+
+    `time` is None, `stars` three and `title` empty where the user wrote none. Lines count
+    from 1, both included.
+    """
+
+    day: date
+    time: time | None
+    title: str
+    text: str
+    stars: int
+    tags: tuple[str, ...]
+    kind: JournalKind
+    first_line: int
+    last_line: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "day": self.day.isoformat(),
+            "time": f"{self.time:%H:%M}" if self.time else None,
+            "title": self.title,
+            "text": self.text,
+            "stars": self.stars,
+            "tags": list(self.tags),
+            "kind": self.kind,
+            "first_line": self.first_line,
+            "last_line": self.last_line,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalDay:
+    """A day's file. `file` is relative to the vault, with slashes; `warning` a sentence for the
+    user where it could not be read as it should."""
+
+    day: date
+    file: str
+    entries: tuple[JournalRead, ...]
+    warning: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "day": self.day.isoformat(),
+            "file": self.file,
+            "entries": [entry.as_json() for entry in self.entries],
+            "warning": self.warning,
+        }

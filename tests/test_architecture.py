@@ -34,6 +34,7 @@ PACKAGED = {"memory.languages.packaged", "memory.notebooks.tokens", "memory.prom
 PURE = {
     "memory.days",
     "memory.errors",
+    "memory.journal.page",
     "memory.languages.acts",
     "memory.languages.dates",
     "memory.languages.dates.comparing",

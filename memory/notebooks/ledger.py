@@ -33,7 +33,7 @@ from memory.errors import (
     NotebookUnwritable,
     StateUnwritable,
 )
-from memory.journal import page as journal
+from memory.journal import book as journal
 from memory.notebooks import changelog, edit
 from memory.notebooks.changelog import Logged
 from memory.notebooks.limits import ENTRY_CHARS, NOTEBOOKS_CHARS
@@ -41,7 +41,7 @@ from memory.notebooks.named import named
 from memory.notebooks.page import Entry, Page, read_page
 from memory.notebooks.tidy import ours, says_as_much
 from memory.notebooks.waiting import Waiting, WaitingRoom
-from memory.records import NOTEBOOKS, Accepted, Change, Notebook, Removed, Source
+from memory.records import NOTEBOOKS, Accepted, Change, JournalEntry, Notebook, Removed, Source
 from memory.vault import Vault
 
 log = logging.getLogger(__name__)
@@ -475,7 +475,8 @@ class Ledger:
         said = said_at.get(accepted.turn_index)
         self._waiting.add(accepted, source=source, at=at, conversation=conversation, said_at=said)
         assert accepted.text is not None
-        journal.append(self._vault, said or at, _TITLE[result.rule], accepted.text, once=True)
+        entry = JournalEntry(at=said or at, title=_TITLE[result.rule], text=accepted.text)
+        journal.append(self._vault, entry, once=True)
 
     def _plan(
         self,

@@ -9,6 +9,7 @@ import pytest
 
 from memory import Memory
 from memory.errors import VaultMissing
+from memory.records import JournalEntry
 from tests.memory.turns import NOON, turn
 
 
@@ -170,3 +171,12 @@ def test_nothing_that_was_said_is_logged(
         memory.recover(NOON)
     assert "Line 3" in caplog.text
     assert "Geheimnis" not in caplog.text
+
+
+def test_the_journal_goes_through_the_door(memory: Memory) -> None:
+    """What is appended is read by its day; an insight is found as one."""
+    memory.journal(JournalEntry(at=NOON, title="Tea", text="Green.", tags=("kitchen",)))
+    memory.journal(JournalEntry(at=NOON, title="Thought", text="More tea.", kind="insight"))
+    assert memory.journal_days() == (NOON.date(),)
+    assert [each.title for each in memory.journal_day(NOON.date()).entries] == ["Tea", "Thought"]
+    assert [each.text for each in memory.insights()] == ["More tea."]

@@ -1,102 +1,134 @@
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta, timezone
-from pathlib import Path
+from datetime import date, datetime, time, timedelta, timezone
 
 import pytest
 
-from memory.errors import NotebookUnwritable
 from memory.journal import page
-from memory.vault import Vault
+from memory.records import JournalEntry, JournalKind
 
 AT = datetime(2026, 2, 5, 18, 42, tzinfo=timezone(timedelta(hours=1)))
+DAY = date(2026, 2, 5)
 
 
-@pytest.fixture
-def vault(tmp_path: Path) -> Vault:
-    return Vault(tmp_path)
-
-
-def test_a_day_has_a_heading_and_its_entries(vault: Vault) -> None:
-    """Each entry has its time, its stars, a title and its text (J2)."""
-    path = page.append(vault, AT, "A title", "The text.\nMore of it.", stars=5)
-    page.append(vault, AT + timedelta(minutes=3), "Another", "Its text.")
-    assert path == vault.folder / "daily" / "2026-02-05.md"
-    assert path.read_text("utf-8") == (
-        "# 2026-02-05\n\n"
-        "## 18:42 ★★★★★ A title\n\nThe text.\nMore of it.\n\n"
-        "## 18:45 ★★★ Another\n\nIts text.\n"
+def lines(
+    title: str,
+    text: str,
+    *,
+    stars: int = 3,
+    tags: tuple[str, ...] = (),
+    kind: JournalKind = "note",
+) -> str:
+    return page.lines(
+        JournalEntry(at=AT, title=title, text=text, stars=stars, tags=tags, kind=kind)
     )
-    assert [each.name for each in path.parent.iterdir()] == ["2026-02-05.md"]
 
 
 @pytest.mark.parametrize(
-    ("there", "between"),
-    [
-        (b"Mine.\n", b"\n"),
-        (b"Mine.", b"\n\n"),
-        (b"Mine.\r\n", b"\r\n"),
-        (b"Mine.\r\n\r\n", b""),
-        (b"\xef\xbb\xbf# Mine\n\n\n", b""),
-        (b"a\rb\r", b"\r"),
-    ],
-)
-def test_the_journal_only_grows(vault: Vault, there: bytes, between: bytes) -> None:
-    """What stands in a file stays to the letter, and its line ends are taken over (m21)."""
-    path = page.file_of(vault, date(2026, 2, 5))
-    path.parent.mkdir(parents=True)
-    path.write_bytes(there)
-    page.append(vault, AT, "T", "text")
-    end = b"\r\n" if b"\r\n" in there else b"\r" if b"\r" in there else b"\n"
-    new = "## 18:42 ★★★ T\n\ntext\n".encode().replace(b"\n", end)
-    assert path.read_bytes() == there + between + new
-
-
-def test_an_empty_file_gets_its_heading(vault: Vault) -> None:
-    """A file without a word in it is a new day."""
-    path = page.file_of(vault, date(2026, 2, 5))
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"\n")
-    page.append(vault, AT, "T", "text")
-    assert path.read_text("utf-8") == "\n# 2026-02-05\n\n## 18:42 ★★★ T\n\ntext\n"
-
-
-@pytest.mark.parametrize(
-    "text", ["# 2026", "## 10:00 ★★★★★ False", "```", "~~~", "<!--", "%%", "---", "==="]
+    "text", ["# 2026", "## 10:00 ★★★★★ False", "```", "~~~", "<!--", "%%", "---", "===", "#insight"]
 )
 def test_no_text_begins_another_entry(text: str) -> None:
-    """A line that would be a heading, or hide what follows, is escaped."""
-    lines = page.entry(AT, "T", f"one\n{text}\ntwo").split("\n")
-    assert lines == ["## 18:42 ★★★ T", "", "one", f"\\{text}", "two", ""]
+    """A line that would be a heading, or tags, or hide what follows, is escaped; it is read back
+    as it was."""
+    written = lines("T", f"one\n{text}\ntwo")
+    assert written.split("\n") == ["## 18:42 ★★★ T", "", "one", f"\\{text}", "two", ""]
+    [found] = page.read(DAY, written)
+    assert found.text == f"one\n{text}\ntwo"
+    [last] = page.read(DAY, lines("T", f"one\n{text}"))
+    assert (last.kind, last.tags) == ("note", ())
 
 
 def test_a_title_is_one_short_line() -> None:
     """Line breaks become spaces, and a long title ends at a word."""
-    assert page.entry(AT, "a\n## b", "x").startswith("## 18:42 ★★★ a ## b\n")
-    [head, *_] = page.entry(AT, "word " * 40, "x").split("\n")
+    assert lines("a\n## b", "x").startswith("## 18:42 ★★★ a ## b\n")
+    [head, *_] = lines("word " * 40, "x").split("\n")
     assert head.endswith("word …")
     assert len(head) <= len("## 18:42 ★★★ ") + page.TITLE_CHARS
 
 
-def test_an_entry_that_is_there_is_not_repeated(vault: Vault) -> None:
-    """A writer that crashed behind it asks for it once; another is appended."""
-    for once in (True, True, False):
-        path = page.append(vault, AT, "T", "text", once=once)
-    assert path.read_text("utf-8").count("## 18:42") == 2
+def test_no_secret_is_in_the_journal() -> None:
+    """A secret leaves its kind behind, in a title too (S3)."""
+    written = lines("my password is sunflower7", "the PIN is 4821\nand tea")
+    assert "sunflower7" not in written
+    assert "4821" not in written
+    assert "⟦a password⟧" in written
+    assert "and tea" in written
 
 
-def test_the_day_is_the_users(vault: Vault) -> None:
-    """The time's own offset decides which day it is (m15)."""
-    late = datetime(2026, 2, 5, 23, 59, tzinfo=timezone(timedelta(hours=-8)))
-    assert page.append(vault, late, "T", "x").name == "2026-02-05.md"
-    assert page.append(vault, late.astimezone(UTC), "T", "x").name == "2026-02-06.md"
+def test_what_nobody_sees_is_shown() -> None:
+    """Hidden characters stand as marks."""
+    assert "⟦U+202E⟧" in lines("a\u202eb", "x")
+    assert "⟦U+200B⟧" in lines("a", "x\u200by")
 
 
-def test_a_journal_in_another_encoding_is_told(vault: Vault) -> None:
-    """UTF-8 is not written behind something else."""
-    path = page.file_of(vault, date(2026, 2, 5))
-    path.parent.mkdir(parents=True)
-    path.write_bytes("Größe\n".encode("cp1252"))
-    with pytest.raises(NotebookUnwritable, match="Save it as UTF-8"):
-        page.append(vault, AT, "T", "text")
-    assert path.read_bytes() == "Größe\n".encode("cp1252")
+@pytest.mark.parametrize(
+    ("tag", "expected"),
+    [
+        ("Garden", "garden"),
+        ("My Garden!", "my-garden"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("Müller", "müller"),
+        ("Mu\u0308ller", "müller"),
+        ("Straße", "strasse"),
+        ("项目", "项目"),
+        ("a_b", "a-b"),
+        ("..", ""),
+        ("", ""),
+        ("x" * 200, "x" * page.TAG_CHARS),
+    ],
+)
+def test_a_topic_is_a_plain_name(tag: str, expected: str) -> None:
+    """Whatever a tag holds, its file stays in its folder."""
+    assert page.slug(tag) == expected
+
+
+def test_what_is_written_is_read() -> None:
+    """Time, stars, title, text, tags and kind come back."""
+    written = page.heading(DAY) + lines(
+        "A title", "One.\n\nTwo.", stars=5, tags=("Garden", "roses"), kind="insight"
+    )
+    [found] = page.read(DAY, written)
+    assert (found.time, found.stars, found.title) == (time(18, 42), 5, "A title")
+    assert (found.text, found.tags, found.kind) == (
+        "One.\n\nTwo.", ("garden", "roses"), "insight",
+    )  # fmt: skip
+    assert (found.first_line, found.last_line) == (3, 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("# 2026-02-05\n\n", []),
+        ("Just a line.\n", [(None, 3, "", "Just a line.", 1)]),
+        ("# Day\nA line.\n", [(None, 3, "", "A line.", 2)]),
+        ("---\ntags: x\n---\nA line.", [(None, 3, "", "A line.", 4)]),
+        ("## 9:05 Lunch\nSoup.", [(time(9, 5), 3, "Lunch", "Soup.", 1)]),
+        ("## Lunch\nSoup.", [(None, 3, "Lunch", "Soup.", 1)]),
+        ("## ★★ Lunch", [(None, 2, "Lunch", "", 1)]),
+        ("## 12:00 ★★☆☆☆ Lunch", [(time(12, 0), 2, "Lunch", "", 1)]),
+        ("## 25:00 Odd", [(None, 3, "25:00 Odd", "", 1)]),
+        ("### Not an entry\ntext", [(None, 3, "", "### Not an entry\ntext", 1)]),
+        (
+            "## 10:00 One\n```\n## 11:00 no\n```\n## 12:00 Two",
+            [(time(10), 3, "One", "```\n## 11:00 no\n```", 1), (time(12), 3, "Two", "", 5)],
+        ),
+        ("## 10:00 One\r\ntext\r\n## 11:00 Two\r\n", [
+            (time(10), 3, "One", "text", 1), (time(11), 3, "Two", "", 3),
+        ]),
+    ],
+)  # fmt: skip
+def test_what_the_user_writes_is_read(
+    text: str, expected: list[tuple[time | None, int, str, str, int]]
+) -> None:
+    """A day's file is the user's: whatever stands there is an entry of its own."""
+    found = page.read(DAY, text)
+    assert [(e.time, e.stars, e.title, e.text, e.first_line) for e in found] == expected
+
+
+def test_a_topics_line_is_one_link() -> None:
+    """A title can't end its link."""
+    entry = JournalEntry(at=AT, title="a](http://x) `b` <i>", text="x", tags=("t",))
+    assert page.topic_line(entry) == (
+        "- 2026-02-05 18:42 ★★★ [a\\](http://x) \\`b\\` \\<i\\>](../daily/2026-02-05.md)\n"
+    )
