@@ -16,7 +16,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
 from memory import Conversation, Memory, Session
-from memory.records import HandOver, Language, Turn
+from memory.records import HandOver, Language, Prefix, Turn
 from voice import pipeline
 from voice.engines.protocol import Engine, Opening
 from voice.errors import EngineUnavailable
@@ -27,6 +27,8 @@ from voice.records import (
     CallEnded,
     CallEvent,
     EndReason,
+    EngineChanged,
+    ExtractsShown,
     LatencyMeasured,
     Notice,
     NoTurn,
@@ -205,7 +207,14 @@ class Call:
             now=setup.now,
             news=news_of(setup.session),
             notify=self._emit,
+            fresh_prefix=self._fresh_prefix,
         )
+
+    async def _fresh_prefix(self) -> Prefix:
+        setup = self._setup
+        # What the session would tell as news stands in the prefix that is read after it.
+        await news_of(setup.session)()
+        return await asyncio.to_thread(setup.memory.prefix)
 
     async def _run_pipeline(self, runner: WorkerRunner) -> None:
         try:
@@ -261,11 +270,15 @@ class Call:
                 self._keeper.turn(turn)
                 if turn.interrupted:
                     self._keeper.interrupted(turn)
+            case ExtractsShown(turn=turn):
+                self._keeper.turn(turn)
             case LatencyMeasured():
                 self._latencies.append(event)
                 self._keeper.latency(event, self._setup.engine.description.name)
             case TokensCounted():
                 self._keeper.tokens(event, self._setup.engine.description.name)
+            case EngineChanged():
+                self._keeper.engine_changed(event)
             case StateChanged(state=state):
                 self._keeper.state_changed(state)
             case _:

@@ -15,6 +15,7 @@ from memory.records import HandOver, Prefix, Trigger, Turn
 from voice.records import (
     CallEvent,
     EndReason,
+    EngineChanged,
     HandedOver,
     LatencyMeasured,
     Notice,
@@ -90,6 +91,9 @@ class Keeper:
             "began",
             {"kind": kind, "engine": engine, "language": language, "prefix_sha256": prefix.sha256},
         )
+
+    def engine_changed(self, changed: EngineChanged) -> None:
+        self._log("engine_changed", {"engine": changed.engine.name, "reason": changed.reason})
 
     def latency(self, measured: LatencyMeasured, engine: str) -> None:
         self._log(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from memory.records import Language, Turn
+from memory.records import Extract, Language, Turn
 
 State = Literal[
     "connecting", "listening", "hearing", "thinking", "speaking", "reconnecting", "ended"
@@ -204,6 +204,29 @@ class MemoryWritten:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractsShown:
+    """The extracts of notes and journal that the answer `index` rests on, before it is heard.
+
+    `turn` is the same as the transcript keeps it, with the origin "note": what stood in a note
+    proves nothing about the user when they read it aloud.
+    """
+
+    index: int
+    extracts: tuple[Extract, ...]
+    turn: Turn
+    type: str = "extracts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineChanged:
+    """From here on another engine answers, because of `reason` (a sentence)."""
+
+    engine: EngineDescription
+    reason: str
+    type: str = "engine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnded:
     reason: EndReason
     type: str = "ended"
@@ -220,6 +243,7 @@ CallEvent = (
     | Notice
     | HandedOver
     | MemoryWritten
+    | ExtractsShown
     | CallEnded
 )
 
@@ -228,6 +252,12 @@ def event_json(event: CallEvent) -> dict[str, Any]:
     """The form in which the page, `--json` and a recording get an event."""
     if isinstance(event, TurnAdded):
         return {"type": event.type, "turn": event.turn.as_json()}
+    if isinstance(event, ExtractsShown):
+        return {
+            "type": event.type,
+            "index": event.index,
+            "extracts": [asdict(extract) for extract in event.extracts],
+        }
     return asdict(event)
 
 

@@ -10,7 +10,13 @@ from typing import Protocol
 from pipecat.processors.frame_processor import FrameProcessor
 
 from memory.records import Language, Prefix, Turn
-from voice.records import EngineDescription, Notice
+from voice.records import EngineChanged, EngineDescription, Notice
+from voice.tools import Tool
+
+
+async def no_notes(words: str) -> str | None:  # noqa: ARG001 - the signature is the contract
+    """Where nobody looks anything up."""
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,14 +27,21 @@ class Opening:
     prefix was read), as one block of text for the model, or None; it reads two small
     files. `now` is the user's wall clock, aware. `earlier` are turns of this same
     conversation that a session which failed had already heard.
+
+    `fresh_prefix` gives the prefix as it is now, for a session that follows within the call:
+    what it holds is no news any more. `notes` gives what the user's notes say to the words of
+    a turn, as one block that stands beside this one answer only, or None. `tools` are frozen.
     """
 
     prefix: Prefix
     language: Language
     now: Callable[[], datetime]
     news: Callable[[], Awaitable[str | None]]
-    notify: Callable[[Notice], None]
+    notify: Callable[[Notice | EngineChanged], None]
     earlier: tuple[Turn, ...] = ()
+    fresh_prefix: Callable[[], Awaitable[Prefix]] | None = None
+    notes: Callable[[str], Awaitable[str | None]] = no_notes
+    tools: tuple[Tool, ...] = ()
 
 
 class Engine(Protocol):
