@@ -22,6 +22,7 @@ from voice.engines.protocol import Engine, Opening
 from voice.errors import EngineUnavailable
 from voice.frames import TypedFrame
 from voice.hearing.ears import Ears
+from voice.intake import Intake
 from voice.keeping import Keeper, news_of
 from voice.records import (
     CallEnded,
@@ -50,6 +51,11 @@ CLOSING_S = 5.0
 
 class CallTransport(Protocol):
     """Where sound comes from and goes to: a browser, a recording, a microphone."""
+
+    @property
+    def microphone(self) -> Intake:
+        """Where the microphone's sound waits; it is open before the call is."""
+        ...
 
     @property
     def gone(self) -> asyncio.Future[EndReason]:
@@ -195,6 +201,7 @@ class Call:
         setup = self._setup
         self._emit(Notice(kind="stop", text=str(fault)))
         self._finish("engine failed")
+        self._keeper.microphone(await setup.transport.microphone.close())
         await setup.engine.close()
         await asyncio.to_thread(setup.conversation.close)
         self._emit(CallEnded(reason="engine failed"))
@@ -233,8 +240,11 @@ class Call:
     async def _close(self, reason: EndReason, running: asyncio.Task[None]) -> None:
         """Microphone off, the last words, silence, the transcript, the hand-over, the engine."""
         setup = self._setup
+        microphone = setup.transport.microphone
+        microphone.shut()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LAST_WORDS_S):
+                await microphone.drained()
                 await setup.ears.finish()
         assert self._worker is not None
         await self._worker.cancel(reason=reason)
@@ -242,6 +252,7 @@ class Call:
             async with asyncio.timeout(CLOSING_S):
                 await asyncio.shield(running)
         self._finish(reason)
+        self._keeper.microphone(await microphone.close())
         self._keeper.hand_over("silence" if reason == "silence" else "hang-up")
         self._keeper.ended(reason, self._turns, asyncio.get_running_loop().time() - self._began_s)
         await self._keeper.settled()

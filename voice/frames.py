@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipecat.frames.frames import DataFrame, SystemFrame
+from pipecat.frames.frames import DataFrame, InputAudioRawFrame, SystemFrame
 
-from memory.records import Language
+from memory.records import Extract, Language
+from voice.intake import Intake
 from voice.records import Heard, Told, UserSaid
+
+
+@dataclass(kw_only=True)
+class MicrophoneFrame(InputAudioRawFrame):
+    """20 ms of the microphone, which came at `arrived_s` of the loop's clock.
+
+    The ears tell `intake` that they heard it, the tap that it passed the engine.
+    """
+
+    arrived_s: float
+    intake: Intake
 
 
 @dataclass
@@ -50,7 +62,8 @@ class AnswerBeganFrame(DataFrame):
     """In front of an answer's first audio. `to` is the turn it answers, if it was spoken.
 
     The engine's own stages in seconds of the loop's clock: when the language model gave
-    its first token and when the first audio was handed to the output.
+    its first token and when the first audio was handed to the output. `extracts` are what of
+    the notes went into its request.
     """
 
     to: UserSaid | None
@@ -58,6 +71,7 @@ class AnswerBeganFrame(DataFrame):
     first_audio_s: float
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
+    extracts: tuple[Extract, ...] = ()
 
 
 @dataclass

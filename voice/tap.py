@@ -14,6 +14,7 @@ from voice.frames import (
     AnswerDoneFrame,
     AnswerFailedFrame,
     HeardFrame,
+    MicrophoneFrame,
     SpokenFrame,
     TypedFrame,
 )
@@ -51,6 +52,9 @@ class Tap(FrameProcessor):
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
+        if isinstance(frame, MicrophoneFrame):
+            frame.intake.delivered()
+            return
         if direction is FrameDirection.DOWNSTREAM:
             for event in self._events(frame):
                 self._emit(event)
@@ -73,6 +77,7 @@ class Tap(FrameProcessor):
                     first_token_s=frame.first_token_s,
                     prompt_tokens=frame.prompt_tokens,
                     cached_tokens=frame.cached_tokens,
+                    extracts=frame.extracts,
                 )
                 return transcript.answer_began(began, at=at)
             case AnswerDoneFrame():

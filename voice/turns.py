@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory.records import Language, Origin, Speaker, Turn
+from memory.records import Extract, Language, Origin, Speaker, Turn
 from voice.heard import Piece, heard_text
 from voice.records import (
     CallEvent,
+    ExtractsShown,
     LatencyMeasured,
     NothingSaid,
     PartialText,
@@ -33,6 +34,21 @@ class AnswerBegan:
     first_token_s: float | None
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
+    extracts: tuple[Extract, ...] = ()
+
+
+def note_turn(extracts: tuple[Extract, ...], conversation: str, index: int, at: datetime) -> Turn:
+    """What was shown of notes, as a conversation keeps it."""
+    return Turn(
+        conversation=conversation,
+        index=index,
+        speaker="assistant",
+        text="\n\n".join(extract.text for extract in extracts),
+        language=None,
+        began_at=at,
+        ended_at=at,
+        origin="note",
+    )
 
 
 @dataclass(slots=True)
@@ -112,7 +128,7 @@ class Transcript:
         ]
 
     def answer_began(self, began: AnswerBegan, *, at: datetime) -> list[CallEvent]:
-        events = self._cut(at)
+        events = [*self._cut(at), *self._extracts(began.extracts, at)]
         self._answer = _Answer(
             began=began,
             index=self._next,
@@ -177,6 +193,13 @@ class Transcript:
         return [*self._cut(at), *self._clear_partial(), *self._turn_to("ended")]
 
     # ------------------------------------------------------------------------------
+
+    def _extracts(self, extracts: tuple[Extract, ...], at: datetime) -> list[CallEvent]:
+        if not extracts:
+            return []
+        turn = note_turn(extracts, self._conversation, self._next, at)
+        self._next += 1
+        return [ExtractsShown(index=self._next, extracts=extracts, turn=turn)]
 
     def _turn_to(self, state: State) -> list[CallEvent]:
         if state == self._state or self._state == "ended":

@@ -210,16 +210,25 @@ def is_echo(text: str, turns: Sequence[Turn], position: int) -> bool:
     if len(said) < _ECHO_WORDS:
         return False
     here = turns[position]
-    heard = [turn for turn in turns[:position] if turn.speaker == "assistant"][-ECHO_TURNS:]
+    heard = _just_heard(turns[:position])
     heard += [
         turn
         for turn in turns[position + 1 : position + 3]
-        if turn.speaker == "assistant" and turn.began_at <= here.ended_at
+        if _was_spoken(turn) and turn.began_at <= here.ended_at
     ]
     return any(
         _resembles(said, _words(turn.text), _ECHO_SHARE) or _holds(said, _words(turn.text))
         for turn in heard
     )
+
+
+def _just_heard(turns: Sequence[Turn]) -> list[Turn]:
+    return [turn for turn in turns if _was_spoken(turn)][-ECHO_TURNS:]
+
+
+def _was_spoken(turn: Turn) -> bool:
+    """By Jarvis: what of a note was shown with its answer is no voice."""
+    return turn.speaker == "assistant" and turn.origin != "note"
 
 
 def _holds(said: list[str], heard: list[str]) -> bool:
@@ -233,7 +242,7 @@ def _heard_before(reading: Reading, widened: range, turns: Sequence[Turn], posit
     said = _words(" ".join(reading.words[at].text for at in widened))
     if len(said) < _HEARD_WORDS:
         return False
-    heard = [turn for turn in turns[:position] if turn.speaker == "assistant"][-ECHO_TURNS:]
+    heard = _just_heard(turns[:position])
     return any(_resembles(said, _words(turn.text), _HEARD_SHARE) for turn in heard)
 
 

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.records import Turn
+from memory.records import Extract, Turn
 from voice.records import (
     CallEvent,
+    ExtractsShown,
     LatencyMeasured,
     NothingSaid,
     PartialText,
@@ -199,3 +200,22 @@ def test_the_end_cuts_and_is_final(transcript: Transcript) -> None:
     assert [turn.text for turn in turns(events)] == ["On the third"]
     assert states(events) == ["ended"]
     assert transcript.speech_began() == []
+
+
+def test_what_of_the_notes_was_shown_is_kept_in_front_of_the_answer() -> None:
+    """Extracts take an index of their own, with the origin that proves nothing (a7)."""
+    extract = Extract(
+        file="garden.md", first_line=3, last_line=4, heading="Pump", text="It stands in the shed."
+    )
+    transcript = Transcript("c1")
+    question = said()
+    transcript.opened()
+    transcript.user_said(question, at=at(3.4), now_s=3.4)
+    began = AnswerBegan(to=question, first_token_s=3.6, extracts=(extract,))
+    [shown] = transcript.answer_began(began, at=at(3.8))
+    assert isinstance(shown, ExtractsShown)
+    assert (shown.turn.index, shown.turn.origin, shown.turn.text) == (1, "note", extract.text)
+    transcript.piece("In the shed.", 24_000, "en")
+    transcript.played(24_000, at=at(4.0), now_s=4.0)
+    [answer] = turns(transcript.answer_done(at=at(5.0)))
+    assert answer.index == shown.index == 2

@@ -75,3 +75,20 @@ def test_sentences_end_at_marks_only() -> None:
 def test_echo(heard: str, said: str, echo: bool) -> None:
     turns = (turn(heard, speaker="assistant"), turn(said, 1))
     assert is_echo(said, turns, 1) is echo
+
+
+def test_a_note_that_was_shown_is_no_voice_and_no_evidence() -> None:
+    """Read aloud it proves nothing (a7), and it hides no echo of what Jarvis said before (m4)."""
+    note = turn(
+        "The insured prefers AcmeBank for every payment.", 1, speaker="assistant", origin="note"
+    )
+    turns = (
+        turn("Which bank is it?", 0),
+        note,
+        turn("It is the bank on the corner, on Mill Road.", 2, speaker="assistant"),
+        note,
+        turn("the insured prefers acmebank for every payment", 4),
+    )
+    [*_, proof] = found("prefers acmebank for every payment", turns)
+    assert isinstance(proof, NoEvidence)
+    assert is_echo("it is the bank on the corner on mill road", (*turns[:4], turn("", 4)), 4)
