@@ -95,6 +95,14 @@ Heard = SpeechBegan | Partial | Guess | GuessWithdrawn | UserSaid | NoTurn | Bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """What the user's notes say to a turn: `block` for the model, beside this one answer only."""
+
+    block: str
+    extracts: tuple[Extract, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """What became of a turn's wish to have something remembered, for whoever answers it.
 
@@ -215,6 +223,14 @@ class ExtractsShown:
     extracts: tuple[Extract, ...]
     turn: Turn
     type: str = "extracts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesFound:
+    """What the notes say to one turn: `block` for the model, with this one answer only."""
+
+    block: str
+    extracts: tuple[Extract, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

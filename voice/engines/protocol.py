@@ -10,11 +10,11 @@ from typing import Protocol
 from pipecat.processors.frame_processor import FrameProcessor
 
 from memory.records import Language, Prefix, Turn
-from voice.records import EngineChanged, EngineDescription, Notice
+from voice.records import EngineChanged, EngineDescription, NotesFound, Notice
 from voice.tools import Tool
 
 
-async def no_notes(words: str) -> str | None:  # noqa: ARG001 - the signature is the contract
+async def no_notes(words: str) -> NotesFound | None:  # noqa: ARG001 - the signature is the contract
     """Where nobody looks anything up."""
     return None
 
@@ -30,7 +30,7 @@ class Opening:
 
     `fresh_prefix` gives the prefix as it is now, for a session that follows within the call:
     what it holds is no news any more. `notes` gives what the user's notes say to the words of
-    a turn, as one block that stands beside this one answer only, or None. `tools` are frozen.
+    a turn, for this one answer only, or None. `tools` are frozen.
     """
 
     prefix: Prefix
@@ -40,7 +40,7 @@ class Opening:
     notify: Callable[[Notice | EngineChanged], None]
     earlier: tuple[Turn, ...] = ()
     fresh_prefix: Callable[[], Awaitable[Prefix]] | None = None
-    notes: Callable[[str], Awaitable[str | None]] = no_notes
+    notes: Callable[[str], Awaitable[NotesFound | None]] = no_notes
     tools: tuple[Tool, ...] = ()
 
 
