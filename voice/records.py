@@ -95,14 +95,6 @@ Heard = SpeechBegan | Partial | Guess | GuessWithdrawn | UserSaid | NoTurn | Bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """What the user's notes say to a turn: `block` for the model, beside this one answer only."""
-
-    block: str
-    extracts: tuple[Extract, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """What became of a turn's wish to have something remembered, for whoever answers it.
 
