@@ -370,6 +370,10 @@ class House:
 
     # The page's door -----------------------------------------------------------------
 
+    @property
+    def config(self) -> Config:
+        return self._config
+
     def status(self) -> dict[str, Any]:
         chosen = self._choice is not None
         notebooks = {
@@ -385,7 +389,12 @@ class House:
             "notebooks": notebooks,
             "ready": self._ready.is_set(),
             "loading": self._loading,
-            "call": {"began_at": self._call_began_at.isoformat()} if self._call_began_at else None,
+            "call": {
+                "began_at": self._call_began_at.isoformat(),
+                "recorded": self._config.record is not None,
+            }
+            if self._call_began_at
+            else None,
             "notices": [
                 *([{"kind": "stop", "text": self._fault}] if self._fault else []),
                 *({"kind": "handled", "text": text} for text in warnings),

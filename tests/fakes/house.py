@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import struct
+import tempfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,9 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
+from memory import Memory
 from memory.records import Origin, Speaker, Turn
+from voice.config import Config
 from voice.errors import CallInProgress, VoiceFault
 from voice.records import (
     CallEnded,
@@ -186,9 +190,18 @@ class FakeCall:
 
 
 class FakeHouse:
-    """Implements voice.web.server.House. `chat_events` and `fault` are what it gives and raises."""
+    """Implements voice.web.house.House, over a memory of its own that is as real as any.
+
+    `chat_events` and `fault` are what it gives and raises.
+    """
 
     def __init__(self, *, tone_s: float = 0.0, **status: Any) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="jarvis-house-")
+        folder = Path(self._folder.name)
+        self.config = Config(vault=folder / "Notes", state=folder / "state")
+        self.memory = Memory.open(
+            self.config.vault, self.config.state, lambda: datetime.now(UTC), create=True
+        )
         self.shown: dict[str, Any] = {**STATUS, **status}
         self.tone_s = tone_s
         self.calls: list[FakeCall] = []
@@ -250,3 +263,5 @@ class FakeHouse:
         for call in self.calls:
             call.hang_up("hang-up")
             await call.ended()
+        self.memory.close()
+        self._folder.cleanup()

@@ -12,15 +12,18 @@ import pytest
 from tests.fakes.house import FakeHouse
 from voice.errors import CallInProgress, EngineUnavailable, OfferInvalid, VoiceFault, WorkerFailed
 from voice.records import StateChanged
-from voice.web.server import STATIC, House, create_app
+from voice.web.house import House
+from voice.web.server import STATIC, create_app
 
 ADDRESS = "http://127.0.0.1:8765"
 SAME = {"origin": ADDRESS}
 
 
 @pytest.fixture
-def house() -> FakeHouse:
-    return FakeHouse()
+async def house() -> AsyncIterator[FakeHouse]:
+    shown = FakeHouse()
+    yield shown
+    await shown.close()
 
 
 def client(house: House, token: str | None = None) -> httpx.AsyncClient:
@@ -50,7 +53,9 @@ async def test_parts(browser: httpx.AsyncClient, path: str) -> None:
     assert again.status_code in (200, 304)
 
 
-@pytest.mark.parametrize("part", sorted(path.name for path in STATIC.iterdir()))
+@pytest.mark.parametrize(
+    "part", sorted(str(path.relative_to(STATIC)) for path in STATIC.rglob("*.*"))
+)
 def test_nothing_from_elsewhere(part: str) -> None:
     """No part of the page names another host, and the page has no script or style inside."""
     text = (STATIC / part).read_text(encoding="utf-8")

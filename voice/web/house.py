@@ -1,0 +1,45 @@
+"""What stands behind the page, as one Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+from memory import Memory
+from voice.config import Config
+
+
+class House(Protocol):
+    @property
+    def memory(self) -> Memory:
+        """The user's memory; for any thread."""
+        ...
+
+    @property
+    def config(self) -> Config:
+        """The settings that it runs with."""
+        ...
+
+    def status(self) -> dict[str, Any]:
+        """As JSON: "engine" (an EngineDescription's fields, None until one is chosen), "languages" (["en", …]),
+        "language", "vault" (the user's folder, as text), "notebooks" ({"USER.md":
+        {"entries": n, "chars": n}, …}), "ready", "loading" (what is being loaded, in words),
+        "call" (None or {"began_at": ISO time, "recorded": bool}), "notices" ([{"kind", "text"}])
+        and "hints" (sentences)."""
+        ...
+
+    async def offer(self, sdp: str, type: str, take_over: bool) -> dict[str, str]:
+        """Begin a call and give the answer, {"sdp", "type"}.
+
+        Raises CallInProgress when one runs and `take_over` is False, OfferInvalid, or
+        another VoiceFault when nothing can answer.
+        """
+        ...
+
+    def chat(self, text: str, pasted: bool) -> AsyncIterator[dict[str, Any]]:
+        """One typed turn without a call: the events that it causes, as `event_json` gives them."""
+        ...
+
+    async def hang_up(self) -> None:
+        """End the call, if one runs."""
+        ...
