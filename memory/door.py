@@ -11,17 +11,22 @@ milliseconds; a running call asks from a thread.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory import conversations
 from memory.asking import Quiet
 from memory.conversations import Conversation, Kind, Pending
+from memory.errors import StateUnwritable
 from memory.events import EventLog
 from memory.journal import book
+from memory.lessons.door import Lessons
+from memory.lessons.records import Lesson
 from memory.llm.protocol import Llm
 from memory.notebooks.candidates import candidates
 from memory.notebooks.filter_line import filtered
@@ -57,6 +62,18 @@ from memory.reviews import Reviews
 from memory.reviews import Waiting as WaitingReview
 from memory.task import MemoryTask
 from memory.vault import MEMORY, PERSONA, USER, Vault
+
+if TYPE_CHECKING:
+    from memory.embedding import Embedder
+
+log = logging.getLogger(__name__)
+
+
+def _embedder() -> Embedder | None:
+    """Looked for when it is first needed: most commands make no vectors."""
+    from memory.embedding import at_hand
+
+    return at_hand()
 
 
 def warm() -> None:
@@ -114,9 +131,11 @@ class Memory:
         self._state = state
         self._ledger = Ledger(vault, state)
         self._reading = threading.Lock()
-        self._built: tuple[tuple[Page, Page, Page], Prefix] | None = None
+        self._built: tuple[tuple[Page, Page, Page, str], Prefix] | None = None
+        self._riding: tuple[str, tuple[Lesson, ...]] = ("", ())
         self._summed: tuple[tuple[Page, Page], tuple[NotebookSummary, ...]] | None = None
         self.events = events
+        self.lessons = Lessons(events, _embedder)
 
     @classmethod
     def open(
@@ -144,9 +163,23 @@ class Memory:
         """The prefix, and the notebooks that it was made from."""
         with self._reading:
             pages = (self._persona(), self._vault.page(USER), self._vault.page(MEMORY))
-            if self._built is None or self._built[0] != pages:
-                self._built = (pages, prefix(prompt("prefix.md"), *pages))
+            made_of = (*pages, self._lessons_block())
+            if self._built is None or self._built[0] != made_of:
+                self._built = (made_of, prefix(prompt("prefix.md"), *made_of))
             return self._built[1], pages[1:]
+
+    def lessons_block(self) -> str:
+        """The lessons as they ride behind the notebooks; empty where there are none."""
+        with self._reading:
+            return self._lessons_block()
+
+    def _lessons_block(self) -> str:
+        """A disk that fails costs no conversation its prefix: the last lessons that were read."""
+        try:
+            self._riding = self.lessons.in_prompts()
+        except StateUnwritable as fault:
+            log.warning("%s", fault)
+        return self._riding[0]
 
     def _persona(self) -> Page:
         own = self._vault.page(PERSONA)
@@ -162,7 +195,12 @@ class Memory:
 
     def session(self) -> Session:
         """One call's or chat's view of the notebooks, from now on."""
-        return Session(self._pages, *self._look())
+        found, pages = self._look()
+        try:
+            self.lessons.shelf.rides_in(found.sha256, self._riding[1])
+        except StateUnwritable as fault:  # the use of some lessons goes uncounted
+            log.warning("%s", fault)
+        return Session(self._pages, found, pages)
 
     def _pages(self) -> tuple[Page, Page]:
         with self._reading:

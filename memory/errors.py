@@ -8,6 +8,7 @@ MemoryFault
 ├── NotebookChanged      a notebook was edited elsewhere while somebody edited it here
 ├── NoSuchChange         no change with this id, no entry like this text
 │   └── AmbiguousEntry   several entries are like this text
+├── NoSuchLesson         no lesson, or several, with this id
 └── ModelUnavailable     the background model gave no answer
 
 Each message says what happened and what to do; it is shown to the user as it is.
@@ -63,6 +64,19 @@ class AmbiguousEntry(NoSuchChange):
             "that you mean."
         )
         self.entries = entries
+
+
+class NoSuchLesson(MemoryFault):
+    """`found` is how many lessons the id could mean."""
+
+    def __init__(self, written: str, found: int) -> None:
+        several = f"{found} lessons begin with {written}. Give more of the id"
+        none = f"There is no lesson {written}"
+        super().__init__(
+            f"{several if found else none}: `jarvis lessons` and `jarvis lessons --forgotten` "
+            "show the ids."
+        )
+        self.found = found
 
 
 class ModelUnavailable(MemoryFault):

@@ -10,6 +10,7 @@ characters are escaped there, and where the rule is about secrets the words are 
 | `ended`        | `reason`, `turns`, `user_turns`, `duration_s`                          |
 | `latency`      | `engine`, `total_ms`, `stages_ms` (name → ms)                          |
 | `tokens`       | `engine`, `prompt_tokens`, `cached_tokens`, `prefix_sha256`            |
+| `microphone`   | `frames` of 20 ms, and how many were `delivered`, `missing`, `dropped` or still `waiting`; `waited_most` at once; `reasons` (why missing or dropped → frames) |
 | `no_turn`      | `reason`, `duration_ms`                                                |
 | `interrupted`  | `heard_ms`                                                             |
 | `handed_over`  | `first`, `last`, `trigger`                                             |
@@ -20,6 +21,14 @@ characters are escaped there, and where the rule is about secrets the words are 
 | `remembered`   | `saved`, `notebook`, `reason`                                          |
 | `merged`       | `outcome` (asking, before the call; merged, nothing, nonsense, unavailable, gave way), `groups`, `accepted`, `entries`, `tokens_in`, `tokens_out`, `model`, `billing` |
 | `tidied`       | `duplicates`, `outdated`, `placed`                                     |
+| `reflected`    | `outcome` (asking, before the call; else as in lessons/records.py), `auto`, `read`, `last` (the newest event that was read), `made`, `refused`, `gone`, `tokens_in`, `tokens_out`, `model`, `billing` |
+| `lesson_made`  | `lesson` (its id), `lesson_kind`, `events` (how many it rests on), `model` |
+| `lesson_refused` | `rule`, `reason`                                                     |
+| `lesson_merged`| `lesson`, `into`, `method`, `figure`, `threshold`, `corroborates`      |
+| `lesson_forgotten` | `lesson`, `why`, `reason`, `score`, `into`                         |
+| `lesson_restored` | `lesson`                                                            |
+| `lessons_tidied` | `merged`, `updated`, `faded`, `no_room`, `live`, `waiting`           |
+| `lessons_embedded` | `lessons`, `model`                                                 |
 
 `turn_index` is the turn that an event belongs to, where there is one.
 """
@@ -39,7 +48,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from memory import store
+from memory.days import day_of
 from memory.errors import StateUnwritable
+from memory.lessons import schema
 from memory.notebooks.prefix import show_hidden
 from memory.notebooks.secrets import secret_in
 from memory.records import Rejection
@@ -53,6 +64,7 @@ Kind = Literal[
     "ended",
     "latency",
     "tokens",
+    "microphone",
     "no_turn",
     "interrupted",
     "handed_over",
@@ -63,14 +75,27 @@ Kind = Literal[
     "remembered",
     "merged",
     "tidied",
+    "reflected",
+    "lesson_made",
+    "lesson_refused",
+    "lesson_merged",
+    "lesson_forgotten",
+    "lesson_restored",
+    "lessons_tidied",
+    "lessons_embedded",
 ]
 Value = str | int | float | bool | None | Mapping[str, int]
+
+Keep = Callable[[Kind, datetime, Mapping[str, Value]], None]
 
 _FIELDS: Mapping[Kind, frozenset[str]] = {
     "began": frozenset({"kind", "engine", "language", "prefix_sha256"}),
     "ended": frozenset({"reason", "turns", "user_turns", "duration_s"}),
     "latency": frozenset({"engine", "total_ms", "stages_ms"}),
     "tokens": frozenset({"engine", "prompt_tokens", "cached_tokens", "prefix_sha256"}),
+    "microphone": frozenset(
+        {"frames", "delivered", "missing", "dropped", "waiting", "waited_most", "reasons"}
+    ),
     "no_turn": frozenset({"reason", "duration_ms"}),
     "interrupted": frozenset({"heard_ms"}),
     "handed_over": frozenset({"first", "last", "trigger"}),
@@ -96,6 +121,21 @@ _FIELDS: Mapping[Kind, frozenset[str]] = {
         }
     ),
     "tidied": frozenset({"duplicates", "outdated", "placed"}),
+    "reflected": frozenset(
+        {
+            "outcome", "auto", "read", "last", "made", "refused", "gone", "tokens_in",
+            "tokens_out", "model", "billing",
+        }
+    ),
+    "lesson_made": frozenset({"lesson", "lesson_kind", "events", "model"}),
+    "lesson_refused": frozenset({"rule", "reason"}),
+    "lesson_merged": frozenset(
+        {"lesson", "into", "method", "figure", "threshold", "corroborates"}
+    ),
+    "lesson_forgotten": frozenset({"lesson", "why", "reason", "score", "into"}),
+    "lesson_restored": frozenset({"lesson"}),
+    "lessons_tidied": frozenset({"merged", "updated", "faded", "no_room", "live", "waiting"}),
+    "lessons_embedded": frozenset({"lessons", "model"}),
 }  # fmt: skip
 NAME_CHARS = 100
 _REFUSED_CHARS = 1_000
@@ -114,8 +154,10 @@ _MIGRATIONS = (
     CREATE INDEX events_by_kind ON events (kind, at);
     CREATE INDEX events_by_conversation ON events (conversation, id);
     """,
+    schema.LESSONS,
 )
 
+_INSERT = "INSERT INTO events (kind, at, conversation, turn_index, data) VALUES (?, ?, ?, ?, ?)"
 _BUSY_TIMEOUT_S = 5.0
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -212,22 +254,43 @@ class EventLog:
         """Keep an event. Data that its kind doesn't have is our mistake: what was said must not
         come in here. A text is a name, and cut after 100 characters; that of a refused proposal
         after 1,000."""
-        limit = _REFUSED_CHARS if kind == "rejected" else NAME_CHARS
-        fields = {
-            name: value[:limit] if isinstance(value, str) else value
-            for name, value in (data or {}).items()
-        }
-        assert fields.keys() <= _FIELDS[kind], f"{kind} has no {fields.keys() - _FIELDS[kind]}"
-        row = (kind, _stored(at), conversation, turn_index, json.dumps(fields))
+        row = _row(kind, at, conversation, turn_index, data or {})
 
         def insert(database: sqlite3.Connection) -> None:
-            database.execute(
-                "INSERT INTO events (kind, at, conversation, turn_index, data)"
-                " VALUES (?, ?, ?, ?, ?)",
-                row,
-            )
+            database.execute(_INSERT, row)
+            if kind == "tokens" and data and data.get("prefix_sha256"):
+                database.execute(schema.USED, (data["prefix_sha256"], day_of(at).isoformat()))
 
         self._on_database(insert)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything was ever kept: who only looks makes no database."""
+        return self._path.exists()
+
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` finds in the tables beside the events, as they are now."""
+        return self._on_database(work)
+
+    def transaction(self, work: Callable[[sqlite3.Connection, Keep], T]) -> T:
+        """All of `work` is kept or, when it raises or the process dies, nothing of it. Its second
+        argument keeps an event in the same transaction."""
+
+        def inside(database: sqlite3.Connection) -> T:
+            def keep(kind: Kind, at: datetime, data: Mapping[str, Value]) -> None:
+                database.execute(_INSERT, _row(kind, at, None, None, data))
+
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                done = work(database, keep)
+                database.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    database.execute("ROLLBACK")
+                raise
+            return done
+
+        return self._on_database(inside)
 
     def events(
         self,
@@ -243,7 +306,7 @@ class EventLog:
                 "SELECT id, kind, at, conversation, turn_index, data FROM events"
                 " WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR at >= ?2)"
                 " AND (?3 IS NULL OR conversation = ?3) ORDER BY id",
-                (kind, since and _stored(since), conversation),
+                (kind, since and stored(since), conversation),
             ).fetchall()
 
         return [_event(row) for row in self._on_database(select)]
@@ -351,7 +414,7 @@ class EventLog:
             return database.execute(
                 "SELECT kind, count(*) FROM events WHERE ?1 IS NULL OR at >= ?1"
                 " GROUP BY kind ORDER BY kind",
-                (since and _stored(since),),
+                (since and stored(since),),
             ).fetchall()
 
         return dict(self._on_database(select))
@@ -440,6 +503,21 @@ class EventLog:
         return StateUnwritable(f"{self._path} can't be used: {advice}.")
 
 
+def _row(
+    kind: Kind,
+    at: datetime,
+    conversation: str | None,
+    turn_index: int | None,
+    data: Mapping[str, Value],
+) -> tuple[Any, ...]:
+    limit = _REFUSED_CHARS if kind == "rejected" else NAME_CHARS
+    fields = {
+        name: value[:limit] if isinstance(value, str) else value for name, value in data.items()
+    }
+    assert fields.keys() <= _FIELDS[kind], f"{kind} has no {fields.keys() - _FIELDS[kind]}"
+    return (kind, stored(at), conversation, turn_index, json.dumps(fields))
+
+
 def _event(row: tuple[Any, ...]) -> Event:
     number, kind, at, conversation, turn_index, data = row
     return Event(
@@ -521,6 +599,7 @@ def _is_damage(fault: sqlite3.DatabaseError) -> bool:
     return getattr(fault, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
-def _stored(at: datetime) -> str:
+def stored(at: datetime) -> str:
+    """A time as the tables hold it: it sorts as text."""
     assert at.tzinfo is not None
     return at.astimezone(UTC).isoformat(timespec="microseconds")

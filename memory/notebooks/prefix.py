@@ -38,14 +38,15 @@ class Shown:
         return "\n".join(self.lines)
 
 
-def prefix(frame: str, persona: Page, user: Page, memory: Page) -> Prefix:
-    """The prefix: `frame` with $persona, $user and $memory in their places.
+def prefix(frame: str, persona: Page, user: Page, memory: Page, lessons: str = "") -> Prefix:
+    """The prefix: `frame` with $persona, $user and $memory in their places, and behind it the
+    block of lessons as it stands.
 
     The same pages give the same bytes, always. A frame with another variable, or without
     one of these, is our mistake: ValueError.
     """
     shown = {"persona": show(persona), "user": show(user), "memory": show(memory)}
-    text = fill(frame, {name: page.text or EMPTY for name, page in shown.items()})
+    text = fill(frame, {name: page.text or EMPTY for name, page in shown.items()}) + lessons
     return Prefix(
         text=text,
         sha256=sha256(text.encode()).hexdigest(),
@@ -172,7 +173,7 @@ def _mark(match: re.Match[str]) -> str:
 
 # What a model takes for more than text ------------------------------------------------
 
-_FRAME_NAMES = r"user\.md|memory\.md|news"
+_FRAME_NAMES = r"user\.md|memory\.md|news|lessons"
 _CONTROL_NAMES = (
     r"s|bos|eos|pad|unk|mask|cls|sep|sys|system|user|assistant|model|inst|instructions?"
     r"|start_of_turn|end_of_turn|think|thinking|tools?|tool_\w+|function\w*|fim_\w+|repo_name"
