@@ -89,6 +89,7 @@ PURE = {
     "voice.hearing.endpoint",
     "voice.hearing.wording",
     "voice.playback",
+    "voice.microphone",
     "voice.records",
     "voice.speech.choice",
     "voice.speech.clauses",

@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from memory import Conversation, EventLog, Session
 from memory.errors import MemoryFault
 from memory.records import HandOver, Prefix, Trigger, Turn
+from voice.microphone import MicrophoneSummary
 from voice.records import (
     CallEvent,
     EndReason,
@@ -117,6 +119,10 @@ class Keeper:
             },
             counted.index,
         )
+
+    def microphone(self, summary: MicrophoneSummary) -> None:
+        """What became of each 20 ms of a call's microphone."""
+        self._log("microphone", asdict(summary))
 
     def no_turn(self, reason: str, duration_ms: int) -> None:
         self._log("no_turn", {"reason": reason, "duration_ms": duration_ms})

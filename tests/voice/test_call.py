@@ -148,7 +148,7 @@ def test_a_call_with_one_question(tmp_path: Path) -> None:
         CallEnded(reason="hang-up"),
     ]
     assert [each.turns for each in outcome.pending] == [outcome.result.turns]
-    assert outcome.log == {"began": 1, "ended": 1, "handed_over": 1, "tokens": 1}
+    assert outcome.log == {"began": 1, "ended": 1, "handed_over": 1, "microphone": 1, "tokens": 1}
 
 
 def test_a_call_in_which_nothing_was_said(tmp_path: Path) -> None:

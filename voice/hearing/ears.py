@@ -18,7 +18,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory.records import Language
-from voice.frames import HeardFrame
+from voice.frames import HeardFrame, MicrophoneFrame
 from voice.hearing.detector import FRAME_BYTES, RATE_HZ
 from voice.hearing.listener import HearingSettings, Listener
 from voice.records import BargedIn, Heard
@@ -88,6 +88,8 @@ class Ears(FrameProcessor):
         match frame:
             case InputAudioRawFrame():
                 await self._hear(frame, direction)
+                if isinstance(frame, MicrophoneFrame):
+                    frame.intake.heard()
                 return
             case BotStartedSpeakingFrame():
                 self._listening().answering(True)

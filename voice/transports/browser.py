@@ -23,32 +23,34 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from aiortc import MediaStreamTrack
 from aiortc.jitterbuffer import JitterFrame
+from aiortc.mediastreams import MediaStreamError
 from aiortc.rtp import RtpPacket
 from aiortc.utils import uint16_gt
-from av import AudioResampler
+from av import AudioFrame, AudioResampler
 from pipecat.frames.frames import (
     Frame,
-    InputAudioRawFrame,
     InterruptionFrame,
     OutputAudioRawFrame,
-    StartFrame,
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.transports.base_transport import TransportParams
 from pipecat.transports.smallwebrtc.connection import SmallWebRTCConnection
 from pipecat.transports.smallwebrtc.transport import (
     RawAudioTrack,
-    SmallWebRTCInputTransport,
     SmallWebRTCOutputTransport,
     SmallWebRTCTransport,
 )
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from voice.errors import OfferInvalid
+from voice.intake import Intake
 from voice.records import CallEvent, EndReason, Level, event_json
+from voice.transports.intake import MicrophoneInput
 
 log = logging.getLogger(__name__)
 
@@ -221,6 +223,9 @@ class _Connection(SmallWebRTCConnection):
     async def hang_up(self) -> None:
         await super().disconnect()  # type: ignore[no-untyped-call]  # pipecat's is untyped
 
+    def audio_input_track(self) -> None:
+        return None
+
     def video_input_track(self) -> None:
         return None
 
@@ -228,21 +233,41 @@ class _Connection(SmallWebRTCConnection):
         return None
 
 
-class _Input(SmallWebRTCInputTransport):
-    arrived: Callable[[], None]
+class Hearing:
+    """Takes the page's sound from the connection's first moment, whatever the call is doing.
 
-    async def start(self, frame: StartFrame) -> None:
-        # Without a frame size the first frame comes out short, and the stream's
-        # positions are counted in whole frames.
-        client: Any = self._client
-        client._audio_in_resampler = AudioResampler(
-            "s16", "mono", IN_HZ, frame_size=IN_HZ * _FRAME_MS // 1000
-        )
-        await super().start(frame)
+    pipecat reads only while its pipeline runs, and has the receiver throw away what comes
+    before. Sound that was lost on the way shows as a jump in the frames' own clock.
+    """
 
-    async def push_audio_frame(self, frame: InputAudioRawFrame) -> None:
-        self.arrived()
-        await super().push_audio_frame(frame)
+    _RATE_HZ = 48_000
+    _WRAP = 1 << 32
+
+    def __init__(self, intake: Intake, arrived: Callable[[], None]) -> None:
+        self._intake = intake
+        self._arrived = arrived
+        self._resampler = AudioResampler("s16", "mono", IN_HZ)
+        self._due: int | None = None
+
+    async def run(self, track: MediaStreamTrack) -> None:
+        """Until the track ends."""
+        with contextlib.suppress(MediaStreamError):
+            while True:
+                frame = await track.recv()
+                assert isinstance(frame, AudioFrame)
+                self._take(frame)
+
+    def _take(self, frame: AudioFrame) -> None:
+        self._arrived()
+        if self._due is not None and frame.pts is not None:
+            late = (frame.pts - self._due) % self._WRAP
+            if frame.samples <= late < self._WRAP // 2:
+                self._intake.missing(late * 1000 / self._RATE_HZ, "lost on the way from the page")
+        if frame.pts is not None:
+            self._due = frame.pts + frame.samples
+        frame.pts = None  # the resampler would fill jumps with sound of its own
+        for part in self._resampler.resample(frame):
+            self._intake.put(part.to_ndarray().tobytes(), part.sample_rate)
 
 
 class _Output(SmallWebRTCOutputTransport):
@@ -268,21 +293,6 @@ class _Output(SmallWebRTCOutputTransport):
 
 
 class _Transport(SmallWebRTCTransport):
-    def __init__(
-        self,
-        connection: SmallWebRTCConnection,
-        params: TransportParams,
-        arrived: Callable[[], None],
-    ) -> None:
-        super().__init__(connection, params)
-        self._arrived = arrived
-
-    def input(self) -> SmallWebRTCInputTransport:
-        if self._input is None:
-            self._input = _Input(self._client, self._params)
-            self._input.arrived = self._arrived
-        return self._input
-
     def output(self) -> SmallWebRTCOutputTransport:
         if self._output is None:
             self._output = _Output(self._client, self._params)
@@ -299,13 +309,22 @@ class BrowserTransport:
     the connection ("closed"), sent no microphone frame for `frames_within_s` ("no
     microphone": the browser was killed or froze; a muted one still sends), or the
     connection did not come up within `connect_within_s` or broke ("failed").
-    `played_ms` is what the browser's own clock of the sound last said.
+    `microphone` takes what the page sends, from the first moment; `folder` is where it may
+    keep what nobody takes yet. `played_ms` is what the browser's own clock of the sound last said.
     """
 
-    def __init__(self, *, frames_within_s: float = 5.0, connect_within_s: float = 15.0) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        frames_within_s: float = 5.0,
+        connect_within_s: float = 15.0,
+    ) -> None:
         self.gone: asyncio.Future[EndReason] = asyncio.get_running_loop().create_future()
         self.because: GoneBecause | None = None
         self.played_ms = 0
+        self.microphone = Intake(folder, notify=self.publish)
+        self._hearing: asyncio.Task[None] | None = None
         self._watch = FrameWatch(frames_within_s, lambda: self._left("no microphone"))
         self._connect_within_s = connect_within_s
         self._connecting: asyncio.TimerHandle | None = None
@@ -320,7 +339,6 @@ class BrowserTransport:
         self._transport = _Transport(
             self._connection,
             TransportParams(
-                audio_in_enabled=True,
                 audio_in_sample_rate=IN_HZ,
                 audio_in_channels=1,
                 audio_out_enabled=True,
@@ -329,11 +347,10 @@ class BrowserTransport:
                 audio_out_10ms_chunks=_FRAME_MS // 10,
                 audio_out_end_silence_secs=0,
             ),
-            self._watch.frame,
         )
 
     def input(self) -> FrameProcessor:
-        return self._transport.input()
+        return MicrophoneInput(self.microphone)
 
     def output(self) -> FrameProcessor:
         return self._transport.output()
@@ -361,6 +378,8 @@ class BrowserTransport:
             if transceiver.kind == "audio":
                 receiver: Any = transceiver.receiver
                 receiver._RTCRtpReceiver__jitter_buffer = InOrder()
+                hearing = Hearing(self.microphone, self._watch.frame)
+                self._hearing = asyncio.create_task(hearing.run(receiver.track))
         answer = self._connection.get_answer()  # type: ignore[no-untyped-call]
         assert answer is not None
         self._answered = True
@@ -403,9 +422,14 @@ class BrowserTransport:
             if self._channel is not None and self._channel.readyState == "open":
                 async with asyncio.timeout(_GOODBYE_S):
                     await self._closed.wait()
+        if self._hearing is not None:
+            self._hearing.cancel()
+            await asyncio.wait({self._hearing})
+        await self.microphone.close()
         await self._connection.hang_up()
 
     def _settle(self) -> None:
+        self.microphone.shut()
         self._watch.stop()
         if self._connecting is not None:
             self._connecting.cancel()

@@ -16,7 +16,6 @@ from pipecat.frames.frames import (
     StartFrame,
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
-from pipecat.transports.base_input import BaseInputTransport
 from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import TransportParams
 
@@ -27,8 +26,12 @@ from voice.frames import (
     SpokenFrame,
     TypedFrame,
 )
+from voice.intake import Intake
+from voice.playback import RATE_HZ as PLAYED_HZ
+from voice.playback import Loudspeaker, pts_of
 from voice.recording import RATE_HZ, RecordedCall, RecordedTyped, Recorder
 from voice.records import CallEvent, EndReason
+from voice.transports.intake import MicrophoneInput
 
 FRAME_MS = 20
 _FRAME_BYTES = 2 * RATE_HZ * FRAME_MS // 1000
@@ -49,9 +52,8 @@ class RecordingTransport:
         self.gone: asyncio.Future[EndReason] = asyncio.get_running_loop().create_future()
         self.events: list[CallEvent] = []
         params = TransportParams(
-            audio_in_enabled=True,
-            audio_in_sample_rate=RATE_HZ,
             audio_out_enabled=True,
+        self.microphone = Intake(notify=self.publish)
             audio_out_10ms_chunks=2,
             audio_out_end_silence_secs=0,
         )
@@ -77,17 +79,16 @@ class RecordingTransport:
         self.events.append(event)
 
 
-class _Input(BaseInputTransport):
-    def __init__(
-        self, call: RecordedCall, params: TransportParams, gone: asyncio.Future[EndReason]
-    ) -> None:
-        super().__init__(params)
+class _Input(MicrophoneInput):
+    def __init__(self, call: RecordedCall, intake: Intake, gone: asyncio.Future[EndReason]) -> None:
+        super().__init__(intake)
         self._call = call
         self._gone = gone
         self.keyboard: Callable[[RecordedTyped], Awaitable[None]] | None = None
         self._feeder: asyncio.Task[None] | None = None
 
     async def start(self, frame: StartFrame) -> None:
+        self._microphone = intake
         await super().start(frame)
         await self.set_transport_ready(frame)
         self._feeder = self.create_task(self._feed())
@@ -96,7 +97,7 @@ class _Input(BaseInputTransport):
         if self._feeder is not None:
             await self.cancel_task(self._feeder)
             self._feeder = None
-        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat does not annotate it
+        await super().cleanup()
 
     async def _feed(self) -> None:
         """One frame each 20 ms, when its last sample would have been spoken."""
@@ -116,13 +117,7 @@ class _Input(BaseInputTransport):
             if call.microphone:
                 at = (end_ms // FRAME_MS - 1) * _FRAME_BYTES
                 samples = call.microphone[at : at + _FRAME_BYTES]
-                await self.push_audio_frame(
-                    InputAudioRawFrame(
-                        audio=samples + silence[len(samples) :],
-                        sample_rate=RATE_HZ,
-                        num_channels=1,
-                    )
-                )
+                self._microphone.put(samples + silence[len(samples) :], RATE_HZ)
         if not self._gone.done():
             self._gone.set_result("hang-up")
 

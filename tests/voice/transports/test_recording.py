@@ -16,7 +16,14 @@ from memory.records import Prefix
 from voice import pipeline
 from voice.engines.protocol import Opening
 from voice.engines.recorded import RecordedEngine
-from voice.frames import AnswerBeganFrame, AnswerDoneFrame, HeardFrame, SpokenFrame, TypedFrame
+from voice.frames import (
+    AnswerBeganFrame,
+    AnswerDoneFrame,
+    HeardFrame,
+    MicrophoneFrame,
+    SpokenFrame,
+    TypedFrame,
+)
 from voice.recording import (
     RATE_HZ,
     Piece,
@@ -89,6 +96,8 @@ class Script(FrameProcessor):
         if isinstance(frame, InputAudioRawFrame):
             self.microphone += frame.audio
             self._heard_ms += 20
+            assert isinstance(frame, MicrophoneFrame)
+            frame.intake.heard()
             if make := self._script.pop(self._heard_ms, None):
                 frame = make()
                 if isinstance(frame, InterruptionFrame):
@@ -116,6 +125,8 @@ class Log(FrameProcessor):
                 self.frames.append((at_ms, type(frame).__name__.removesuffix("Frame")))
             case TTSAudioRawFrame():
                 self.samples += len(frame.audio) // 2
+            case MicrophoneFrame():
+                frame.intake.delivered()
         await self.push_frame(frame, direction)
 
 
