@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from memory.remembering import OWN_WORDS as OWN_WORDS
     from memory.remembering import asks_to_remember as asks_to_remember
     from memory.remembering import only_remembering as only_remembering
+    from memory.requests import Request as Request
+    from memory.requests import picked as picked
+    from memory.requests import requested as requested
     from memory.reviews import Waiting as WaitingReview
     from memory.task import MemoryTask as MemoryTask
     from memory.task import Reviewed as Reviewed
@@ -77,6 +80,7 @@ _WHERE = {
     "RecordedReviewer": ("memory.llm.recorded", "RecordedReviewer"),
     "Refused": ("memory.events", "Refused"),
     "Reply": ("memory.llm.protocol", "Reply"),
+    "Request": ("memory.requests", "Request"),
     "ReviewReport": ("memory.task", "ReviewReport"),
     "ReviewSummary": ("memory.events", "ReviewSummary"),
     "Reviewed": ("memory.task", "Reviewed"),
@@ -89,7 +93,9 @@ _WHERE = {
     "asks_to_remember": ("memory.remembering", "asks_to_remember"),
     "filtered": ("memory.notebooks.filter_line", "filtered"),
     "judged": ("memory.notebooks.judge", "judged"),
+    "picked": ("memory.requests", "picked"),
     "prompt": ("memory.prompts", "prompt"),
+    "requested": ("memory.requests", "requested"),
     "only_remembering": ("memory.remembering", "only_remembering"),
     "warm": ("memory.door", "warm"),
 }
@@ -120,6 +126,7 @@ __all__ = [
     "RecordedReviewer",
     "Refused",
     "Reply",
+    "Request",
     "ReviewReport",
     "ReviewSummary",
     "Reviewed",
@@ -133,7 +140,9 @@ __all__ = [
     "filtered",
     "judged",
     "only_remembering",
+    "picked",
     "prompt",
+    "requested",
     "warm",
 ]
 

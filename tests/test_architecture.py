@@ -79,6 +79,7 @@ PURE = {
     "memory.notebooks.tidy",
     "memory.notebooks.validate",
     "memory.records",
+    "memory.requests",
     "voice.engines.answer_text",
     "voice.engines.choose",
     "voice.engines.history",
