@@ -36,6 +36,7 @@ from voice.transports.intake import MicrophoneInput
 FRAME_MS = 20
 _FRAME_BYTES = 2 * RATE_HZ * FRAME_MS // 1000
 _OVERTIME_MS = 10_000
+_STEP_SAMPLES = PLAYED_HZ * FRAME_MS // 1000
 
 
 class RecordingTransport:
@@ -45,20 +46,24 @@ class RecordingTransport:
     another rule than the user's goes on with silence for up to ten seconds more, so that
     the rule itself may end the call. Typed turns go to the keyboard that
     is connected, at their positions.
-    `played` holds the output's samples if asked for. Made inside a running loop.
+    `played` holds the output's samples if asked for. `latency_s` is how long the device takes
+    to be heard. Made inside a running loop.
     """
 
-    def __init__(self, call: RecordedCall, *, collect: bool = False) -> None:
+    def __init__(
+        self, call: RecordedCall, *, collect: bool = False, latency_s: float = 0.0
+    ) -> None:
         self.gone: asyncio.Future[EndReason] = asyncio.get_running_loop().create_future()
         self.events: list[CallEvent] = []
+        self.microphone = Intake(notify=self.publish)
         params = TransportParams(
             audio_out_enabled=True,
-        self.microphone = Intake(notify=self.publish)
             audio_out_10ms_chunks=2,
             audio_out_end_silence_secs=0,
         )
-        self._input = _Input(call, params, self.gone)
-        self._output = _Output(params, collect=collect)
+        self._input = _Input(call, self.microphone, self.gone)
+        self.playback = SinkPlayback(latency_s=latency_s)
+        self._output = _Output(params, self.playback, collect=collect)
 
     def input(self) -> FrameProcessor:
         return self._input
@@ -73,7 +78,7 @@ class RecordingTransport:
     @property
     def played(self) -> bytes:
         """What the output played, 16-bit mono at its own rate, with the silence between."""
-        return bytes(self._output.played)
+        return bytes(self.playback.collected or b"")
 
     def publish(self, event: CallEvent) -> None:
         self.events.append(event)
@@ -83,15 +88,15 @@ class _Input(MicrophoneInput):
     def __init__(self, call: RecordedCall, intake: Intake, gone: asyncio.Future[EndReason]) -> None:
         super().__init__(intake)
         self._call = call
+        self._microphone = intake
         self._gone = gone
         self.keyboard: Callable[[RecordedTyped], Awaitable[None]] | None = None
         self._feeder: asyncio.Task[None] | None = None
 
-    async def start(self, frame: StartFrame) -> None:
-        self._microphone = intake
-        await super().start(frame)
-        await self.set_transport_ready(frame)
-        self._feeder = self.create_task(self._feed())
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if isinstance(frame, StartFrame):
+            self._feeder = self.create_task(self._feed())
 
     async def cleanup(self) -> None:
         if self._feeder is not None:
@@ -122,32 +127,101 @@ class _Input(MicrophoneInput):
             self._gone.set_result("hang-up")
 
 
+class SinkPlayback:
+    """A device that takes its samples by the loop's clock, and is heard `latency_s` later."""
+
+    def __init__(self, *, latency_s: float = 0.0) -> None:
+        self.loudspeaker = Loudspeaker()
+        self.collected: bytearray | None = None
+        self._latency = round(latency_s * PLAYED_HZ)
+        self._began_s: float | None = None
+
+    def played(self) -> int:
+        return self.loudspeaker.heard(self._heard_at())
+
+    def sounding(self) -> bool:
+        return self.loudspeaker.sounding(self._heard_at())
+
+    def envelope(self) -> list[float]:
+        self.advance()
+        return self.loudspeaker.envelope()
+
+    def lower(self) -> None:
+        self.advance()
+        self.loudspeaker.lower()
+
+    def hold(self) -> None:
+        self.advance()
+        self.loudspeaker.hold()
+
+    def go_on(self) -> None:
+        self.advance()
+        self.loudspeaker.go_on()
+
+    def flush(self) -> None:
+        self.advance()
+        self.loudspeaker.flush(self._heard_at())
+
+    def begin(self) -> None:
+        """With the first sound the device starts; what it takes before is not counted."""
+        if self._began_s is None:
+            self._began_s = asyncio.get_running_loop().time()
+
+    def advance(self) -> None:
+        """The device takes what was due by now, in steps of the envelope."""
+        if self._began_s is None:
+            return
+        due = round((asyncio.get_running_loop().time() - self._began_s) * PLAYED_HZ)
+        while (left := due - self.loudspeaker.taken) > 0:
+            pcm = self.loudspeaker.take(min(left, _STEP_SAMPLES))
+            if self.collected is not None:
+                self.collected += pcm
+
+    def due_s(self, position: int) -> float:
+        """When the device will have taken what was given up to `position`, as far as is known."""
+        assert self._began_s is not None
+        ahead = max(position - self.loudspeaker.next, 0)
+        return self._began_s + (self.loudspeaker.taken + ahead) / PLAYED_HZ
+
+    def _heard_at(self) -> int:
+        self.advance()
+        return self.loudspeaker.taken - self._latency
+
+
 class _Output(BaseOutputTransport):
     """Takes each chunk for as long as a sound card would need to play it."""
 
-    def __init__(self, params: TransportParams, *, collect: bool) -> None:
+    def __init__(self, params: TransportParams, playback: SinkPlayback, *, collect: bool) -> None:
         super().__init__(params)
-        self.played = bytearray()
-        self._collect = collect
-        self._began_s: float | None = None
-        self._free_at_s = 0.0
+        self._playback = playback
+        if collect:
+            playback.collected = bytearray()
+        self._flushes = 0
 
     async def start(self, frame: StartFrame) -> None:
         await super().start(frame)
         await self.set_transport_ready(frame)
 
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
-        loop = asyncio.get_running_loop()
-        begins_s = max(loop.time(), self._free_at_s)
-        if self._began_s is None:
-            self._began_s = loop.time()
-        if self._collect:
-            position = 2 * round((begins_s - self._began_s) * frame.sample_rate)
-            self.played.extend(bytes(max(0, position - len(self.played))))
-            self.played.extend(frame.audio)
-        self._free_at_s = begins_s + len(frame.audio) / (2 * frame.sample_rate)
-        await asyncio.sleep(self._free_at_s - loop.time())
-        return True
+        """False where it was thrown away unplayed."""
+        loop, playback = asyncio.get_running_loop(), self._playback
+        loudspeaker = playback.loudspeaker
+        playback.begin()
+        playback.advance()
+        first = loudspeaker.give(frame.audio)
+        end = first + len(frame.audio) // 2
+        frame.pts = pts_of(first)
+        flushed = self._flushes
+        while loudspeaker.next < end:
+            await asyncio.sleep(max(playback.due_s(end) - loop.time(), FRAME_MS / 1000))
+            playback.advance()
+        return flushed == self._flushes
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if isinstance(frame, InterruptionFrame):
+            self._flushes += 1
+            self._playback.flush()
 
 
 class RecordingProcessor(FrameProcessor):
