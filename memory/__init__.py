@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memory.events import Refused as Refused
     from memory.events import ReviewSummary as ReviewSummary
     from memory.events import TokenSummary as TokenSummary
+    from memory.lessons.records import ReflectReport as ReflectReport
     from memory.llm.at_hand import Surroundings as Surroundings
     from memory.llm.background import Background as Background
     from memory.llm.choose import Choice as Choice
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
     from memory.task import Reviewed as Reviewed
     from memory.task import ReviewReport as ReviewReport
     from memory.threads import brief_turns as brief_turns
+    from memory.wipe import WipeItem as WipeItem
+    from memory.wipe import WipePlan as WipePlan
+    from memory.wipe import WipeReport as WipeReport
 
 _WHERE = {
     "OWN_WORDS": ("memory.remembering", "OWN_WORDS"),
@@ -81,6 +85,7 @@ _WHERE = {
     "Refused": ("memory.events", "Refused"),
     "Reply": ("memory.llm.protocol", "Reply"),
     "Request": ("memory.requests", "Request"),
+    "ReflectReport": ("memory.lessons.records", "ReflectReport"),
     "ReviewReport": ("memory.task", "ReviewReport"),
     "ReviewSummary": ("memory.events", "ReviewSummary"),
     "Reviewed": ("memory.task", "Reviewed"),
@@ -88,6 +93,9 @@ _WHERE = {
     "Surroundings": ("memory.llm.at_hand", "Surroundings"),
     "TalksTo": ("memory.llm.choose", "Engine"),
     "TokenSummary": ("memory.events", "TokenSummary"),
+    "WipeItem": ("memory.wipe", "WipeItem"),
+    "WipePlan": ("memory.wipe", "WipePlan"),
+    "WipeReport": ("memory.wipe", "WipeReport"),
     "WaitingReview": ("memory.reviews", "Waiting"),
     "brief_turns": ("memory.threads", "brief_turns"),
     "asks_to_remember": ("memory.remembering", "asks_to_remember"),
@@ -124,6 +132,7 @@ __all__ = [
     "Question",
     "Quiet",
     "RecordedReviewer",
+    "ReflectReport",
     "Refused",
     "Reply",
     "Request",
@@ -135,6 +144,9 @@ __all__ = [
     "TalksTo",
     "TokenSummary",
     "WaitingReview",
+    "WipeItem",
+    "WipePlan",
+    "WipeReport",
     "asks_to_remember",
     "brief_turns",
     "filtered",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -38,6 +38,7 @@ from memory.notebooks.origins import origins
 from memory.notebooks.page import Page, read_page
 from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
 from memory.notebooks.remember import Asked, only_looks_like_it
+from memory.presence import Presence
 from memory.prompts import prompt
 from memory.records import (
     Change,
@@ -62,6 +63,7 @@ from memory.reviews import Reviews
 from memory.reviews import Waiting as WaitingReview
 from memory.task import MemoryTask
 from memory.vault import MEMORY, PERSONA, USER, Vault
+from memory.wipe import WipePlan, WipeReport, finish, plan, recorded_in, wipe
 
 if TYPE_CHECKING:
     from memory.embedding import Embedder
@@ -126,7 +128,8 @@ class MarkedSentence:
 class Memory:
     """Notebooks, conversations and the event log of one user. For any thread."""
 
-    def __init__(self, vault: Vault, state: Path, events: EventLog) -> None:
+    def __init__(self, vault: Vault, state: Path, events: EventLog, presence: Presence) -> None:
+        self._presence = presence
         self._vault = vault
         self._state = state
         self._ledger = Ledger(vault, state)
@@ -148,10 +151,47 @@ class Memory:
         """
         found = Vault(vault)
         found.check(create=create)
-        return cls(found, state, EventLog(state, now))
+        presence = Presence(state)
+        presence.enter()
+        memory = cls(found, state, EventLog(state, now, enter=presence.enter), presence)
+        try:
+            cut_short = finish(found.folder, state)
+        except BaseException:
+            memory.close()
+            raise
+        if cut_short:
+            memory.events.warnings.append(cut_short)
+            found.check(create=create)
+        return memory
 
     def close(self) -> None:
         self.events.close()
+        self._presence.leave()
+
+    # Wiping ----------------------------------------------------------------------------
+
+    def wipe_plan(self) -> WipePlan:
+        """What a wipe would clear now, with sizes (S4)."""
+        return plan(self._vault.folder, self._state)
+
+    def recorded_in(self, folder: Path) -> None:
+        """A call is being recorded in this folder: a wipe takes it too. Raises StateUnwritable."""
+        recorded_in(self._state, folder)
+
+    def wipe(self, at: datetime) -> WipeReport:
+        """Clear everything that Jarvis knows; on return it is off the disk. Raises WipeRefused
+        while somebody talks or another process uses this state, and StateUnwritable."""
+        with self._reading:
+            report = wipe(
+                self._vault.folder,
+                self._state,
+                at,
+                presence=self._presence,
+                log_held=self.events.held(),
+            )
+            self._built = self._summed = None
+            self._riding = ("", ())
+        return report
 
     # Notebooks -------------------------------------------------------------------------
 
@@ -337,6 +377,10 @@ class Memory:
     def waiting_for_room(self) -> tuple[str, ...]:
         """Entries that are in the journal until a notebook has room, oldest first."""
         return tuple(each.accepted.text or "" for each in self._ledger.waiting())
+
+    def entries(self) -> Mapping[Notebook, tuple[str, ...]]:
+        """What stands in each notebook, in its own order."""
+        return self._ledger.entries()
 
     def fullness(self) -> float:
         """1.0 is full."""

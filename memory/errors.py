@@ -4,11 +4,14 @@ MemoryFault
 ├── VaultMissing         the vault is not a folder, or may not be read
 ├── StateUnwritable      the state folder can't be written: full disk, no permission
 ├── ConversationInUse    another process holds this conversation
+├── AlreadyWatching      another process watches with this state
+├── NothingToWatch       a folder that is to be watched is none
 ├── NotebookUnwritable   a notebook can't be changed as it is: read-only, no UTF-8, no text
 ├── NotebookChanged      a notebook was edited elsewhere while somebody edited it here
 ├── NoSuchChange         no change with this id, no entry like this text
 │   └── AmbiguousEntry   several entries are like this text
 ├── NoSuchLesson         no lesson, or several, with this id
+├── WipeRefused          somebody talks, or another process uses what is to be wiped
 └── ModelUnavailable     the background model gave no answer
 
 Each message says what happened and what to do; it is shown to the user as it is.
@@ -30,6 +33,14 @@ class StateUnwritable(MemoryFault):
 
 
 class ConversationInUse(MemoryFault):
+    pass
+
+
+class AlreadyWatching(MemoryFault):
+    pass
+
+
+class NothingToWatch(MemoryFault):
     pass
 
 
@@ -77,6 +88,10 @@ class NoSuchLesson(MemoryFault):
             "show the ids."
         )
         self.found = found
+
+
+class WipeRefused(MemoryFault):
+    pass
 
 
 class ModelUnavailable(MemoryFault):

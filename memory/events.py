@@ -40,8 +40,8 @@ import logging
 import sqlite3
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -229,11 +229,14 @@ class EventLog:
     """Safe for threads, and for several processes on one file.
 
     A damaged database is moved aside under a name with the time (`now`), told in
-    `warnings`, and a new one is begun. Every method raises StateUnwritable when the disk
+    `warnings`, and a new one is begun. `enter` is called whenever the file is opened. Every method raises StateUnwritable when the disk
     fails.
     """
 
-    def __init__(self, state: Path, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, state: Path, now: Callable[[], datetime], *, enter: Callable[[], None] | None = None
+    ) -> None:
+        self._enter = enter or (lambda: None)
         self._path = state / "events.db"
         self._lock = state / "events.lock"
         self._now = now
@@ -419,6 +422,15 @@ class EventLog:
 
         return dict(self._on_database(select))
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody in this process uses the log while this is open; afterwards it is closed."""
+        with self._guard:
+            try:
+                yield
+            finally:
+                self.close()
+
     def close(self) -> None:
         with self._guard:
             if self._database is not None:
@@ -448,6 +460,7 @@ class EventLog:
             return self._database
         self.close()
         store.make_folder(self._path.parent, private=True)
+        self._enter()
         database = sqlite3.connect(
             self._path, timeout=_BUSY_TIMEOUT_S, check_same_thread=False, isolation_level=None
         )

@@ -224,6 +224,60 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def erase(path: Path) -> None:
+    """Overwrite the file with zeros, sync, and take it away. A file with a second name is only
+    taken away here: what stands under the other name is somebody's copy."""
+    with writing(path):
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            return
+        if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+            if not found.st_mode & 0o200:
+                path.chmod(found.st_mode | 0o200)
+            fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                _write_zeros(fd, found.st_size)
+            finally:
+                os.close(fd)
+        path.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+
+
+def _write_zeros(fd: int, size: int) -> None:
+    zeros = bytes(_BLOCK_BYTES)
+    left = size
+    while left > 0:
+        left -= os.write(fd, zeros[: min(left, len(zeros))])
+    os.fsync(fd)
+
+
+def remove_empty(path: Path) -> None:
+    """Take a folder away, if nothing is in it."""
+    with writing(path):
+        try:
+            path.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError as fault:
+            if fault.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+
+
+def replace_plainly(path: Path, content: bytes) -> None:
+    """Put this into the file, whole or not at all; nobody else writes it."""
+    part = path.with_name(f".{path.name}.tmp")
+    with writing(path):
+        fd = _opened_empty(part)
+        try:
+            _fill(fd, content, None)
+            part.replace(path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
 # Pages --------------------------------------------------------------------------------
 
 
@@ -269,17 +323,21 @@ def read_settled(path: Path, *, awaited: bool = False) -> tuple[bytes | None, bo
     """
     until = time.monotonic() + _SETTLING_S
     while True:
-        content, is_settled = _read_once(path)
+        content, is_settled = read_once(path)
         is_settled = is_settled and not (content is None and awaited)
         if is_settled or time.monotonic() >= until:
             return content, is_settled or content is None
         time.sleep(_SETTLING_STEP_S)
 
 
-def _read_once(path: Path) -> tuple[bytes | None, bool]:
-    """What the file holds, and whether nobody had it open for writing."""
+def read_once(path: Path, *, follow: bool = True) -> tuple[bytes | None, bool]:
+    """What the file holds, and whether nobody had it open for writing.
+
+    Without `follow` a link is an OSError.
+    """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        links = 0 if follow else os.O_NOFOLLOW
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | links)
     except FileNotFoundError:
         return None, True
     with os.fdopen(fd, "rb") as file:

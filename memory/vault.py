@@ -40,6 +40,14 @@ class _Seen:
     page: Page
 
 
+def copied_page(name: str) -> str | None:
+    """The page or log that a file of this name is, or is a copy of; None for any other file."""
+    if name in (USER, MEMORY, PERSONA, "changes.jsonl"):
+        return name
+    found = _CONFLICT_COPY.fullmatch(name)
+    return f"{found['stem']}{found['suffix'] or found['orig']}" if found else None
+
+
 class Vault:
     """Reads a page anew only when its file changed; asking costs one `stat`."""
 
