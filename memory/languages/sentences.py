@@ -104,21 +104,21 @@ def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]
             yield start, start + len(line)
             start += len(line)
             continue
-        ends = {each: _ends(each, line) for each in _BOUNDARY_LANGUAGES}
-        agreed = set.intersection(*(ends[each] for each in asked))
+        found = {each: ends(each, line) for each in _BOUNDARY_LANGUAGES}
+        agreed = set.intersection(*(found[each] for each in asked))
         begin = 0
-        for end in sorted(set().union(*ends.values())):
+        for end in sorted(set().union(*found.values())):
             if end in agreed or _ends_before_lower_case(line, begin, end):
                 yield start + begin, start + end
                 begin = end
         start += len(line)
 
 
-def _ends(language: str, line: str) -> set[int]:
-    """Where sentences end. sentencex takes quadratic time over quotation marks that nobody
+def ends(language: str, line: str) -> set[int]:
+    """Where sentences end in a line. sentencex takes quadratic time over quotation marks that nobody
     closes, so it sees a long line in pieces; the ends of pieces are blanks, and no ends of
     sentences for that."""
-    ends = {len(line)}
+    there = {len(line)}
     start = 0
     while start < len(line):
         stop = len(line)
@@ -126,9 +126,9 @@ def _ends(language: str, line: str) -> set[int]:
             blank = line.rfind(" ", start + 1, start + _PIECE_CHARS)
             stop = blank + 1 if blank > 0 else start + _PIECE_CHARS
         found = sentencex.get_sentence_boundaries(language, line[start:stop])
-        ends.update(start + boundary["end_index"] for boundary in found[:-1])
+        there.update(start + boundary["end_index"] for boundary in found[:-1])
         start = stop
-    return ends
+    return there
 
 
 def _ends_before_lower_case(line: str, start: int, end: int) -> bool:

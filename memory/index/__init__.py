@@ -1,0 +1,380 @@
+"""One index over the vault's notes and the journal: `<state>/index.db` (N3, N6, J1, J3).
+
+All of it is derived from the files. What is missing, damaged or of another make is built anew
+and swapped in whole. Any thread and any number of processes may use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from memory import store
+from memory.errors import StateUnwritable
+from memory.index import schema
+from memory.index import search as searching
+from memory.index.building import Cutting, Writer
+from memory.index.records import (
+    Hit as Hit,
+)
+from memory.index.records import (
+    Kind,
+    Progress,
+    Refreshed,
+    Where,
+    no_progress,
+)
+from memory.languages import packaged
+from memory.notes.reading import Stamp, found_in, is_note, read_note
+from memory.records import LANGUAGES
+from memory.vault import Vault
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_OWN = "society/jarvis/"
+_JOURNAL = (f"{_OWN}daily/", f"{_OWN}topics/")
+_FILES_A_WRITE = 200
+_SMALL_BYTES = 48 * 1024 * 1024
+_REBUILD_S = 600.0
+
+
+class Index:
+    """The index over a vault, or over another `folder` of notes.
+
+    Nothing is opened before it is first used. Methods raise StateUnwritable where the state
+    folder can't be written, VaultMissing where the folder can't be read.
+    """
+
+    def __init__(
+        self,
+        state: Path,
+        vault: Vault,
+        *,
+        folder: Path | None = None,
+        cutting: Cutting | None = None,
+    ) -> None:
+        self._folder = vault.path if folder is None else folder
+        self._is_vault = folder is None
+        self._cutting = cutting or Cutting()
+        name = "index" if folder is None else f"index-{_short_hash(str(folder))}"
+        self.path = state / f"{name}.db"
+        self._lock_path = state / f"{name}.lock"
+        self._reading = threading.RLock()
+        self._writing = threading.RLock()
+        self._reader: sqlite3.Connection | None = None
+        self._inode: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        with self._writing, self._reading:
+            self._close_reader()
+
+    # Asking ----------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        where: Where = "all",
+        limit: int = 10,
+        beginnings: bool | None = None,
+        folder: str = "",
+        fresh: bool = True,
+        progress: Progress = no_progress,
+    ) -> tuple[Hit, ...]:
+        """The best pieces for any string, best first; none where nothing is asked or found.
+
+        `beginnings` also finds words that only begin so, by default in the journal alone.
+        `folder` is relative, and only what is in it is found. `fresh` looks first which files
+        changed; without, the index is asked as it is.
+        """
+        if fresh:
+            self.refresh(progress)
+        inside = f"{folder.strip('/')}/" if folder.strip("/") else ""
+        wide = where == "journal" if beginnings is None else beginnings
+
+        def ask(database: sqlite3.Connection) -> tuple[Hit, ...]:
+            return searching.search(
+                database, query, where=where, limit=limit, beginnings=wide, folder=inside
+            )
+
+        return self._ask(ask, progress)
+
+    def unread(self) -> dict[str, str]:
+        """Files that are there and were not read, each with the reason."""
+        return self._ask(
+            lambda database: dict(
+                database.execute("SELECT name, unread FROM file WHERE unread IS NOT NULL")
+            )
+        )
+
+    def counts(self) -> tuple[int, int]:
+        """Files and pieces."""
+
+        def count(database: sqlite3.Connection) -> tuple[int, int]:
+            [(files, pieces)] = database.execute(
+                "SELECT (SELECT count(*) FROM file), (SELECT count(*) FROM piece)"
+            )
+            return files, pieces
+
+        return self._ask(count)
+
+    def _ask(self, ask: Callable[[sqlite3.Connection], T], progress: Progress = no_progress) -> T:
+        for last in (False, True):
+            self._make_sure(progress)
+            try:
+                with self._reading:
+                    return ask(self._opened())
+            except sqlite3.DatabaseError as fault:
+                if last or not _is_damage(fault):
+                    raise self._unusable(fault) from fault
+                log.warning("%s is damaged (%s) and is built anew", self.path, fault)
+                self.rebuild(progress)
+        raise AssertionError("the second time it returns or raises")
+
+    # Keeping ---------------------------------------------------------------------------
+
+    def check(self, progress: Progress = no_progress) -> Refreshed:
+        """At a start: whether it can be read, and what changed since; it is mended if need be."""
+        self._make_sure(progress)
+        if self.path.stat().st_size <= _SMALL_BYTES and not self.is_sound():
+            log.warning("%s is damaged and is built anew", self.path)
+            self.rebuild(progress)
+        return self.refresh(progress)
+
+    def is_sound(self) -> bool:
+        """Whether SQLite finds its pages in order; reads all of them."""
+        try:
+            with closing(schema.opened(self.path)) as database:
+                return database.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)]
+        except sqlite3.DatabaseError:
+            return False
+
+    def refresh(self, progress: Progress = no_progress) -> Refreshed:
+        """Take in what was added, changed and removed since the index looked last."""
+        self._make_sure(progress)
+        with self._writing:
+            there = {
+                name: stamp
+                for name, stamp in found_in(self._folder).items()
+                if self._kind_of(name) is not None
+            }
+            known = self._ask(_stamps)
+            new = [name for name in there if name not in known]
+            changed = [name for name, stamp in there.items() if known.get(name, stamp) != stamp]
+            gone = [name for name in known if name not in there]
+            self._take_in([*gone, *changed, *new], progress)
+            return Refreshed(len(new), len(changed), len(gone))
+
+    def update(self, paths: Iterable[Path | str]) -> None:
+        """Take in these files as they are now, absolute or relative to the folder; one that is
+        gone is taken out, and a folder's files with it."""
+        self._make_sure(no_progress)
+        names = list(dict.fromkeys(self._name(path) for path in paths))
+        with self._writing:
+            known = self._ask(_stamps)
+            files = [
+                inside
+                for name in names
+                if name is not None
+                for inside in (name, *(each for each in known if each.startswith(f"{name}/")))
+                if is_note(inside) and self._kind_of(inside) is not None
+            ]
+            self._take_in(list(dict.fromkeys(files)), no_progress)
+
+    def rebuild(self, progress: Progress = no_progress) -> None:
+        """Build it anew from the files, and put it in place whole; until then the old one serves."""
+        with self._writing, self._building():
+            self._build(progress)
+
+    def _name(self, path: Path | str) -> str | None:
+        if isinstance(path, str):
+            path = self._folder / path
+        for folder, found in ((self._folder, path), (self._folder.resolve(), path)):
+            if found.is_relative_to(folder):
+                return found.relative_to(folder).as_posix()
+        return None
+
+    def _kind_of(self, name: str) -> Kind | None:
+        if not self._is_vault or not name.startswith(_OWN):
+            return "notes"
+        return "journal" if name.startswith(_JOURNAL) else None
+
+    def _take_in(self, names: list[str], progress: Progress) -> None:
+        done = 0
+        for start in range(0, len(names), _FILES_A_WRITE):
+            some = names[start : start + _FILES_A_WRITE]
+            read = [(name, read_note(self._folder, name)) for name in some]
+            with self._transaction() as database:
+                writer = Writer(database, self._kind_of, self._cutting)
+                for name, content in read:
+                    if content is None:
+                        writer.take(name)
+                    else:
+                        writer.put(name, content)
+                    done += 1
+                    progress(done, len(names))
+                writer.write()
+
+    # The file --------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Committed at the end, and no copy of what was overwritten stays beside the index."""
+        try:
+            with closing(schema.opened(self.path)) as database:
+                database.execute("PRAGMA synchronous = NORMAL")
+                database.execute("BEGIN IMMEDIATE")
+                try:
+                    yield database
+                except BaseException:
+                    database.execute("ROLLBACK")
+                    raise
+                database.execute("COMMIT")
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.DatabaseError as fault:
+            raise self._unusable(fault) from fault
+
+    def _opened(self) -> sqlite3.Connection:
+        """The connection that asks; a new one when another file is in its place."""
+        found = self.path.stat()
+        inode = (found.st_dev, found.st_ino)
+        if self._reader is None or self._inode != inode:
+            self._close_reader()
+            self._reader, self._inode = schema.opened(self.path), inode
+            self._reader.execute("PRAGMA query_only = ON")
+        return self._reader
+
+    def _close_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+        self._reader = self._inode = None
+
+    def _make_sure(self, progress: Progress) -> None:
+        """The index is there and of this make."""
+        if self._inode is not None and self.path.exists():
+            return
+        if self._is_current():
+            return
+        with self._writing, self._building():
+            if not self._is_current():
+                self._build(progress)
+
+    def _is_current(self) -> bool:
+        made_for = schema.made_for(self.path)
+        return made_for is not None and made_for.get("make") == self._make()
+
+    def _make(self) -> str:
+        """All that the rows depend on, besides the files."""
+        data = [str(packaged.load(language, "search")) for language in LANGUAGES]
+        return _short_hash(
+            f"{schema.VERSION} {self._cutting} {self._folder.resolve()} {' '.join(data)}"
+        )
+
+    @contextmanager
+    def _building(self) -> Iterator[None]:
+        """One process builds at a time."""
+        store.make_folder(self.path.parent, private=True)
+        with store.locked(self._lock_path, _REBUILD_S):
+            yield
+
+    def _build(self, progress: Progress) -> None:
+        part = self.path.with_suffix(".part")
+        names = [
+            (name, stamp)
+            for name, stamp in sorted(found_in(self._folder).items())
+            if self._kind_of(name) is not None
+        ]
+        store.remove(part)
+        try:
+            with closing(schema.opened(part)) as database:
+                self._fill(database, names, progress)
+            self._swap(part)
+        except sqlite3.DatabaseError as fault:
+            raise self._unusable(fault) from fault
+        finally:
+            store.remove(part)
+
+    def _fill(
+        self,
+        database: sqlite3.Connection,
+        names: list[tuple[str, Stamp]],
+        progress: Progress,
+    ) -> None:
+        database.execute("PRAGMA journal_mode = OFF")
+        database.execute("PRAGMA synchronous = OFF")
+        schema.create(database)
+        database.execute("BEGIN")
+        writer = Writer(database, self._kind_of, self._cutting, empty=True)
+        for done, (name, _) in enumerate(names, start=1):
+            content = read_note(self._folder, name)
+            if content is not None:
+                writer.put(name, content)
+            progress(done, len(names))
+        writer.write()
+        database.execute("INSERT INTO meta VALUES ('make', ?)", (self._make(),))
+        database.execute("INSERT INTO found (found) VALUES ('optimize')")
+        database.execute("COMMIT")
+
+    def _swap(self, part: Path) -> None:
+        """Copied into the old file's place in one transaction, so that no one who has it open
+        sees half; a file that is none of SQLite's is replaced."""
+        with self._reading:
+            self._close_reader()
+            try:
+                with closing(schema.opened(part)) as new, closing(schema.opened(self.path)) as old:
+                    old.execute("PRAGMA journal_mode = WAL")
+                    new.backup(old)
+                    old.execute("PRAGMA journal_mode = WAL")
+                    old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.DatabaseError as fault:
+                if not _is_damage(fault):
+                    raise
+                for suffix in ("-wal", "-shm", ""):
+                    store.remove(Path(f"{self.path}{suffix}"))
+                with store.writing(self.path):
+                    part.replace(self.path)
+                with closing(schema.opened(self.path)) as database:
+                    database.execute("PRAGMA journal_mode = WAL")
+            with store.writing(self.path):
+                self.path.chmod(0o600)
+
+    def _unusable(self, fault: sqlite3.DatabaseError) -> StateUnwritable:
+        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            advice = "another process holds it. Try again in a moment, or end the other Jarvis"
+        elif code == sqlite3.SQLITE_FULL:
+            advice = "there is no room left on its disk. Free some space"
+        else:
+            advice = (
+                f"the database says: {fault}. Look at its folder's permissions, or choose another "
+                "with --state"
+            )
+        return StateUnwritable(f"The index {self.path} can't be used: {advice}.")
+
+
+def _stamps(database: sqlite3.Connection) -> dict[str, Stamp]:
+    return {
+        name: (modified, changed, size, inode)
+        for name, modified, changed, size, inode in database.execute(
+            "SELECT name, modified_ns, changed_ns, bytes, inode FROM file"
+        )
+    }
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _is_damage(fault: sqlite3.DatabaseError) -> bool:
+    """Whether the file is none, or not the one that we made; not that it is held or can't be
+    written."""
+    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)

@@ -1,0 +1,282 @@
+"""Files into the index's rows, and out again. Whoever calls has opened a transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePosixPath
+
+from memory.index import words as wording
+from memory.index.forms import keys
+from memory.index.records import Kind
+from memory.index.schema import JOURNAL_FROM
+from memory.journal import page as journal_page
+from memory.notes.cutting import Piece, cut
+from memory.notes.reading import Read, Unread
+from memory.records import LANGUAGES, JournalRead, Language
+
+_ALL_LANGUAGES = (1 << len(LANGUAGES)) - 1
+_BETWEEN = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How long pieces are, and how far one reaches into the next, in characters."""
+
+    chars: int = 400
+    overlap: int = 80
+
+
+class Vocabulary:
+    """The index's words while it is written: their numbers, and in how many pieces each is.
+
+    `write` puts into the index what became of them. One that begins with an empty index never
+    asks it.
+    """
+
+    def __init__(self, database: sqlite3.Connection, *, empty: bool) -> None:
+        self._database = database
+        self._empty = empty
+        self._known: dict[str, tuple[int, int]] = {}
+        self._numbers: dict[int, str] = {}
+        self._more: Counter[int] = Counter()
+        self._new: dict[int, int] = {}  # a new word's number, with its languages
+        self._seen: dict[int, int] = {}  # an old word's number, with new languages
+        [(last,)] = database.execute("SELECT COALESCE(MAX(id), 0) FROM word")
+        self._next: int = last + 1
+
+    def numbers(self, found: list[str], languages: int) -> array[int]:
+        """A piece's words as numbers; it counts as one piece of each."""
+        if not self._empty:
+            self._look_up(found)
+        numbers = array("I", [self._number(word, languages) for word in found])
+        self._more.update(set(numbers))
+        return numbers
+
+    def _look_up(self, found: list[str]) -> None:
+        missing = [word for word in dict.fromkeys(found) if word not in self._known]
+        for word, number, languages in self._database.execute(
+            "SELECT word, id, languages FROM word WHERE word IN (SELECT value FROM json_each(?))",
+            (json.dumps(missing),),
+        ):
+            self._known[word] = (number, languages)
+            self._numbers[number] = word
+
+    def _number(self, word: str, languages: int) -> int:
+        known = self._known.get(word)
+        if known is None:
+            number = self._next
+            self._next += 1
+            self._new[number] = languages
+        elif known[1] | languages == known[1]:
+            return known[0]
+        else:
+            number, languages = known[0], known[1] | languages
+            if number in self._new:
+                self._new[number] = languages
+            else:
+                self._seen[number] = languages
+        self._known[word] = (number, languages)
+        self._numbers[number] = word
+        return number
+
+    def without(self, numbers: Iterable[int]) -> None:
+        """One piece less for each of these words."""
+        self._more.subtract(set(numbers))
+
+    def write(self) -> None:
+        database = self._database
+        database.executemany(
+            "INSERT INTO word (id, word, pieces, languages) VALUES (?, ?, 0, ?)",
+            ((number, self._numbers[number], found) for number, found in self._new.items()),
+        )
+        database.executemany(
+            "UPDATE word SET languages = ? WHERE id = ?",
+            ((found, number) for number, found in self._seen.items()),
+        )
+        database.executemany(
+            "INSERT OR IGNORE INTO form (key, word) VALUES (?, ?)",
+            (
+                (key, number)
+                for number, found in (*self._new.items(), *self._seen.items())
+                for key in keys(self._numbers[number], _languages(found))
+            ),
+        )
+        database.executemany(
+            "UPDATE word SET pieces = pieces + ? WHERE id = ?",
+            ((more, number) for number, more in self._more.items() if more),
+        )
+        self._drop([number for number, more in self._more.items() if more < 0])
+        self._more.clear()
+        self._new.clear()
+        self._seen.clear()
+
+    def _drop(self, lessened: list[int]) -> None:
+        """What no piece holds any more is gone, with every way to it."""
+        for number in lessened:
+            for word, languages in self._database.execute(
+                "SELECT word, languages FROM word WHERE id = ? AND pieces <= 0", (number,)
+            ).fetchall():
+                self._database.executemany(
+                    "DELETE FROM form WHERE key = ? AND word = ?",
+                    ((key, number) for key in keys(word, _languages(languages))),
+                )
+                self._database.execute("DELETE FROM word WHERE id = ?", (number,))
+                self._known.pop(word, None)
+
+
+def _languages(bits: int) -> tuple[Language, ...]:
+    return tuple(language for at, language in enumerate(LANGUAGES) if bits >> at & 1)
+
+
+class Writer:
+    """Puts files into the index and takes them out. `kind_of` tells what a file is."""
+
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        kind_of: Callable[[str], Kind | None],
+        cutting: Cutting,
+        *,
+        empty: bool = False,
+    ) -> None:
+        self._database = database
+        self._kind_of = kind_of
+        self._cutting = cutting
+        self._vocabulary = Vocabulary(database, empty=empty)
+        self._next: dict[Kind, int] = {
+            "notes": _behind(database, 0, JOURNAL_FROM),
+            "journal": _behind(database, JOURNAL_FROM, 1 << 62),
+        }
+
+    def put(self, name: str, read: Read | Unread) -> None:
+        """A file as it is now, in place of what the index held of it."""
+        digest = digest_of(read)
+        old = self._database.execute(
+            "SELECT id, digest FROM file WHERE name = ?", (name,)
+        ).fetchone()
+        if old is None:
+            file = self._database.execute(
+                "INSERT INTO file (name, modified_ns, changed_ns, bytes, inode, digest)"
+                " VALUES (?, 0, 0, 0, 0, ?)",
+                (name, digest),
+            ).lastrowid
+            assert file is not None
+        else:
+            file = old[0]
+        self._database.execute(
+            "UPDATE file SET modified_ns = ?, changed_ns = ?, bytes = ?, inode = ?, digest = ?,"
+            " unread = ? WHERE id = ?",
+            (*read.stamp, digest, read.reason if isinstance(read, Unread) else None, file),
+        )
+        if old is not None:
+            if old[1] == digest:
+                return
+            self._take_pieces(file)
+        kind = self._kind_of(name)
+        if isinstance(read, Read) and kind is not None:
+            self._add_pieces(file, name, kind, read.text)
+
+    def take(self, name: str) -> bool:
+        """A file out of the index; False where it was in none."""
+        found = self._database.execute("SELECT id FROM file WHERE name = ?", (name,)).fetchone()
+        if found is None:
+            return False
+        self._take_pieces(found[0])
+        self._database.execute("DELETE FROM file WHERE id = ?", found)
+        return True
+
+    def write(self) -> None:
+        """What was counted goes into the index; before each commit."""
+        self._vocabulary.write()
+        self._database.execute(
+            "INSERT INTO meta (name, value) SELECT 'pieces', count(*) FROM piece WHERE true"
+            " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        )
+
+    def _take_pieces(self, file: int) -> None:
+        rows = self._database.execute(
+            "SELECT id, words FROM piece WHERE file = ?", (file,)
+        ).fetchall()
+        for piece, blob in rows:
+            numbers = array("I", blob)
+            self._vocabulary.without(numbers)
+            self._database.execute(
+                "INSERT INTO found (found, rowid, words) VALUES ('delete', ?, ?)",
+                (piece, _as_words(numbers)),
+            )
+        self._database.execute("DELETE FROM piece WHERE file = ?", (file,))
+
+    def _add_pieces(self, file: int, name: str, kind: Kind, text: str) -> None:
+        never = wording.never_meant()
+        language = wording.language_of(wording.words(text))
+        languages = 1 << LANGUAGES.index(language) if language else _ALL_LANGUAGES
+        stem = PurePosixPath(name).stem
+        entries = _entries(stem, text) if kind == "journal" else ()
+        pieces = cut(
+            text, chars=self._cutting.chars, overlap=self._cutting.overlap, language=language
+        ) or (Piece("", 1, 1, stem),)
+        for piece in pieces:
+            entry = _entry_at(entries, piece.first_line)
+            heading = (entry.title or piece.heading) if entry else piece.heading
+            above = _meant(wording.words(f"{stem}{_BETWEEN}{heading}"), never)
+            numbers = self._vocabulary.numbers(
+                above + _meant(wording.words(piece.text), never), languages
+            )
+            number = self._next[kind]
+            self._next[kind] += 1
+            self._database.execute(
+                "INSERT INTO piece (id, file, first_line, last_line, heading, text, words,"
+                " heading_words, day, time, stars) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    number, file, piece.first_line, piece.last_line, heading, piece.text,
+                    numbers.tobytes(), len(above), *_when(entry),
+                ),
+            )  # fmt: skip
+            self._database.execute(
+                "INSERT INTO found (rowid, words) VALUES (?, ?)", (number, _as_words(numbers))
+            )
+
+
+def digest_of(read: Read | Unread) -> bytes:
+    """What tells one content of a file from another."""
+    content = read.text if isinstance(read, Read) else f"\0{read.reason}"
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _behind(database: sqlite3.Connection, first: int, end: int) -> int:
+    [(last,)] = database.execute("SELECT MAX(id) FROM piece WHERE id >= ? AND id < ?", (first, end))
+    return first + 1 if last is None else last + 2  # a gap: pieces of two files are no neighbours
+
+
+def _meant(found: list[str], never: frozenset[str]) -> list[str]:
+    return [word for word in found if word not in never]
+
+
+def _as_words(numbers: array[int]) -> str:
+    return " ".join(map(str, dict.fromkeys(numbers)))
+
+
+def _entries(stem: str, text: str) -> tuple[JournalRead, ...]:
+    try:
+        day = date.fromisoformat(stem)
+    except ValueError:
+        return ()
+    return journal_page.read(day, text)
+
+
+def _entry_at(entries: tuple[JournalRead, ...], line: int) -> JournalRead | None:
+    return next((each for each in entries if each.first_line <= line <= each.last_line), None)
+
+
+def _when(entry: JournalRead | None) -> tuple[str | None, str | None, int | None]:
+    if entry is None:
+        return None, None, None
+    at = entry.time.isoformat(timespec="minutes") if entry.time else None
+    return entry.day.isoformat(), at, entry.stars

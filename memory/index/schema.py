@@ -1,0 +1,81 @@
+"""The index's file: `<state>/index.db`. All of it is derived, and may be deleted at any time.
+
+`found` holds for each piece the numbers of its words and no text. So what a deleted note held is
+gone with its rows, which SQLite overwrites with zeros, whatever FTS5 leaves in its segments.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+VERSION = 1
+JOURNAL_FROM = 1 << 40
+"""Pieces of the journal have numbers from here on, so that one range is the journal."""
+
+BUSY_S = 5.0
+
+_TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE file (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, inode INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    unread TEXT
+);
+CREATE TABLE piece (
+    id INTEGER PRIMARY KEY,
+    file INTEGER NOT NULL,
+    first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
+    heading TEXT NOT NULL, text TEXT NOT NULL,
+    words BLOB NOT NULL, heading_words INTEGER NOT NULL,
+    day TEXT, time TEXT, stars INTEGER
+);
+CREATE INDEX piece_file ON piece (file);
+CREATE TABLE word (
+    id INTEGER PRIMARY KEY,
+    word TEXT NOT NULL UNIQUE,
+    pieces INTEGER NOT NULL,
+    languages INTEGER NOT NULL
+);
+CREATE TABLE form (key TEXT, word INTEGER, PRIMARY KEY (key, word)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE found USING fts5(
+    words, content='', detail=none, columnsize=0, tokenize='ascii'
+);
+"""
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    """A connection that any thread may use, one at a time; transactions are opened by hand."""
+    database = sqlite3.connect(
+        path, timeout=BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    try:
+        database.execute("PRAGMA secure_delete = ON")
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.execute("PRAGMA cache_size = -32000")
+        database.execute("PRAGMA temp_store = MEMORY")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def create(database: sqlite3.Connection) -> None:
+    database.executescript(_TABLES)
+    if sqlite3.sqlite_version_info >= (3, 42):
+        database.execute("INSERT INTO found(found, rank) VALUES ('secure-delete', 1)")
+
+
+def made_for(path: Path) -> dict[str, str] | None:
+    """What the index at `path` says of itself; None where there is none or it can't be read."""
+    if not path.is_file():
+        return None
+    try:
+        with closing(opened(path)) as database:
+            return dict(database.execute("SELECT name, value FROM meta"))
+    except sqlite3.DatabaseError:
+        return None

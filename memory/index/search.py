@@ -1,0 +1,314 @@
+"""Pieces for the words of a question: the rarest words first, in a bounded number of steps.
+
+FTS5 gives the pieces that hold a word; how much a word tells is known from the table of words.
+Every piece with a rare word is looked at; common words only where they meet rare ones, or each
+other. So a question costs the same over a thousand notes and over a million.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, time
+
+from memory.index.forms import spelled, stems
+from memory.index.query import Term, terms
+from memory.index.records import Hit, Where
+from memory.index.schema import JOURNAL_FROM
+from memory.index.words import one_spelling
+
+PIECES_LOOKED_AT = 2000
+"""How many pieces the rare words of a question may have together."""
+
+_WEIGHED = 120
+_WORDS_A_TERM = 48
+_BEGINNING_CHARS = 3
+
+# How much of a word's weight another word has that is found for it.
+_EXACT, _SPELLED, _STEM, _JOINED, _BEGINNING = 1.0, 0.97, 0.9, 0.95, 0.6
+
+_BM25_K, _BM25_B = 1.2, 0.4
+_TYPICAL_WORDS = 45
+_HEADING_COUNTS = 2.0
+
+
+@dataclass(slots=True)
+class Asked:
+    """A term as the index knows it: numbers of words with their weight, and how many pieces hold
+    it at most. `all_of` have to stand in a piece one behind the other."""
+
+    term: Term
+    words: dict[int, float]
+    all_of: tuple[int, ...] = ()
+    pieces: int = 0
+    weight: float = 0.0
+
+    def match(self) -> str:
+        """As FTS5 reads it; words are numbers, so nothing in it needs a quotation."""
+        together = " AND ".join(map(str, self.all_of))
+        each = [str(word) for word in self.words]
+        return f"({' OR '.join([*each, *([f'({together})'] if together else [])])})"
+
+
+@dataclass(slots=True)
+class Found:
+    """Pieces by number, each with the set of terms (as bits) that it was found by."""
+
+    terms: list[Asked]
+    pieces: dict[int, int] = field(default_factory=dict)
+
+
+def search(
+    database: sqlite3.Connection,
+    question: str,
+    *,
+    where: Where,
+    limit: int,
+    beginnings: bool,
+    folder: str = "",
+) -> tuple[Hit, ...]:
+    """The best pieces, best first. `beginnings` also finds words that begin as a term does.
+
+    `folder` ends with a slash; only files in it are found.
+    """
+    asked = _resolved(database, terms(question), beginnings=beginnings)
+    found = _gathered(database, asked, where, limit)
+    return _weighed(database, found, limit, folder)
+
+
+# Words --------------------------------------------------------------------------------
+
+
+def _resolved(
+    database: sqlite3.Connection, asked: tuple[Term, ...], *, beginnings: bool
+) -> list[Asked]:
+    [(total,)] = database.execute("SELECT COALESCE(MAX(value), 0) FROM meta WHERE name = 'pieces'")
+    pieces = int(total)
+    wanted: dict[str, list[tuple[int, float]]] = {}
+    for at, term in enumerate(asked):
+        for key, weight in _keys(term):
+            wanted.setdefault(key, []).append((at, weight))
+    words: list[dict[int, tuple[float, int]]] = [{} for _ in asked]
+    for key, word, count in _words_under(database, list(wanted)):
+        for at, weight in wanted[key]:
+            _better(words[at], word, weight, count)
+    if beginnings:
+        for at, term in enumerate(asked):
+            for word, count in _beginning_with(database, term):
+                _better(words[at], word, _BEGINNING, count)
+    return [_asked(database, term, words[at], pieces) for at, term in enumerate(asked)]
+
+
+def _better(words: dict[int, tuple[float, int]], word: int, weight: float, count: int) -> None:
+    if weight > words.get(word, (0.0, 0))[0]:
+        words[word] = (weight, count)
+
+
+def _keys(term: Term) -> Iterable[tuple[str, float]]:
+    if term.dense:
+        return
+    for key in spelled(term.word):
+        yield key, _SPELLED
+    for key in stems(term.word):
+        yield key, _STEM
+    for joined in term.joined:
+        for key in spelled(joined):
+            yield key, _JOINED
+
+
+def _words_under(
+    database: sqlite3.Connection, keys: Sequence[str]
+) -> Iterable[tuple[str, int, int]]:
+    yield from database.execute(
+        "SELECT form.key, word.id, word.pieces FROM form JOIN word ON word.id = form.word"
+        " WHERE form.key IN (SELECT value FROM json_each(?))",
+        (json.dumps(keys),),
+    )
+
+
+def _beginning_with(database: sqlite3.Connection, term: Term) -> Iterable[tuple[int, int]]:
+    if term.dense or len(term.word) < _BEGINNING_CHARS:
+        return
+    for key in spelled(term.word):
+        yield from database.execute(
+            "SELECT word.id, word.pieces FROM form JOIN word ON word.id = form.word"
+            " WHERE form.key > ? AND form.key < ? LIMIT ?",
+            (key, key + "\U0010ffff", 4 * _WORDS_A_TERM),
+        )
+
+
+def _asked(
+    database: sqlite3.Connection,
+    term: Term,
+    words: dict[int, tuple[float, int]],
+    pieces: int,
+) -> Asked:
+    best = sorted(words.items(), key=lambda each: (-each[1][0], -each[1][1]))[:_WORDS_A_TERM]
+    found = Asked(term, {word: weight for word, (weight, _) in best})
+    found.pieces = sum(count for _, (_, count) in best)
+    if term.parts:
+        there = dict(_exactly(database, term.parts))
+        if len(there) == len(set(term.parts)):
+            found.all_of = tuple(there[part][0] for part in term.parts)
+            found.pieces += min(count for _, count in there.values())
+    found.pieces = min(found.pieces, max(pieces, 1))
+    found.weight = math.log(1 + (pieces - found.pieces + 0.5) / (found.pieces + 0.5))
+    return found
+
+
+def _exactly(
+    database: sqlite3.Connection, words: Sequence[str]
+) -> Iterable[tuple[str, tuple[int, int]]]:
+    for word, number, count in database.execute(
+        "SELECT word, id, pieces FROM word WHERE word IN (SELECT value FROM json_each(?))",
+        (json.dumps(words),),
+    ):
+        yield word, (number, count)
+
+
+# Pieces -------------------------------------------------------------------------------
+
+
+def _gathered(database: sqlite3.Connection, asked: list[Asked], where: Where, limit: int) -> Found:
+    found = Found(asked)
+    order = sorted(
+        (at for at in range(len(asked)) if asked[at].pieces), key=lambda at: asked[at].pieces
+    )
+    rare: list[int] = []
+    looked_at = 0
+    for at in order:
+        if looked_at + asked[at].pieces > PIECES_LOOKED_AT:
+            break
+        looked_at += asked[at].pieces
+        rare.append(at)
+        for piece in _holding(database, asked[at].match(), where, PIECES_LOOKED_AT):
+            found.pieces[piece] = found.pieces.get(piece, 0) | 1 << at
+    common = order[len(rare) :]
+    if rare:
+        among = " OR ".join(asked[at].match() for at in rare)
+        for at in common:
+            match = f"({among}) AND {asked[at].match()}"
+            for piece in _holding(database, match, where, PIECES_LOOKED_AT):
+                found.pieces[piece] = found.pieces.get(piece, 0) | 1 << at
+    # Too few, or nothing but common words: as many of them together as there are pieces for.
+    together = list(common)
+    while together and len(found.pieces) < limit:
+        match = " AND ".join(asked[at].match() for at in together)
+        bits = sum(1 << at for at in together)
+        for piece in _holding(database, match, where, PIECES_LOOKED_AT):
+            found.pieces[piece] = found.pieces.get(piece, 0) | bits
+        together.pop()
+    return found
+
+
+def _holding(database: sqlite3.Connection, match: str, where: Where, limit: int) -> Iterable[int]:
+    first, behind = {
+        "notes": (0, JOURNAL_FROM),
+        "journal": (JOURNAL_FROM, 1 << 62),
+        "all": (0, 1 << 62),
+    }[where]
+    return [
+        piece
+        for (piece,) in database.execute(
+            "SELECT rowid FROM found WHERE found MATCH ? AND rowid >= ? AND rowid < ?"
+            " ORDER BY rowid DESC LIMIT ?",
+            (match, first, behind, limit),
+        )
+    ]
+
+
+def _weighed(
+    database: sqlite3.Connection, found: Found, limit: int, folder: str
+) -> tuple[Hit, ...]:
+    weights = [each.weight for each in found.terms]
+    asked_for = sum(weights) or 1.0
+    promise = {
+        piece: sum(weight for at, weight in enumerate(weights) if bits >> at & 1)
+        for piece, bits in found.pieces.items()
+    }
+    best = sorted(promise, key=lambda piece: (-promise[piece], -piece))
+    hits: list[Hit] = []
+    for start in range(0, len(best), max(_WEIGHED, limit)):
+        some = best[start : start + max(_WEIGHED, limit)]
+        hits += [
+            hit
+            for row in _rows(database, some)
+            if row[1].startswith(folder) and (hit := _hit(found, row, asked_for)) is not None
+        ]
+        # Only where a folder, or a run that does not stand there to the letter, took too many.
+        if len(hits) >= limit:
+            break
+    hits.sort(key=lambda hit: (-hit.score, hit.file, hit.first_line))
+    return tuple(hits[:limit])
+
+
+_Row = tuple[int, str, int, int, str, str, bytes, int, str | None, str | None, int | None]
+
+
+def _rows(database: sqlite3.Connection, pieces: Sequence[int]) -> Iterable[_Row]:
+    return database.execute(
+        "SELECT piece.id, file.name, first_line, last_line, heading, text, words, heading_words,"
+        " day, time, stars FROM piece JOIN file ON file.id = piece.file"
+        " WHERE piece.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(pieces),),
+    )
+
+
+def _stands_together(each: Asked, numbers: array[int], text: str) -> bool:
+    """Whether the term's parts follow each other in the piece."""
+    if each.term.dense:
+        return each.term.word in one_spelling(text)
+    parts = array("I", each.all_of)
+    return any(
+        numbers[at : at + len(parts)] == parts
+        for at, number in enumerate(numbers)
+        if number == parts[0]
+    )
+
+
+def _hit(found: Found, row: _Row, asked_for: float) -> Hit | None:
+    """The piece with its score; None where it was found by a run that does not stand in it."""
+    piece, name, first, last, heading, text, blob, in_heading, day, at, stars = row
+    numbers = array("I", blob)
+    below, above = Counter(numbers[in_heading:]), Counter(numbers[:in_heading])
+    length = 1 - _BM25_B + _BM25_B * len(numbers) / _TYPICAL_WORDS
+    score = held = 0.0
+    matched: list[str] = []
+    weights: list[float] = []
+    for each in found.terms:
+        times = weight = 0.0
+        for word, share in each.words.items():
+            here = below[word] + _HEADING_COUNTS * above[word]
+            if here:
+                times += here * share
+                weight = max(weight, share)
+        if each.all_of and _stands_together(each, numbers, f"{name}\n{heading}\n{text}"):
+            times, weight = times + 1.0, max(weight, _JOINED)
+        if times:
+            score += each.weight * times * (_BM25_K + 1) / (times + _BM25_K * length)
+            held += each.weight * weight
+            matched.append(each.term.word)
+            weights.append(each.weight * weight)
+    if not matched:
+        return None
+    return Hit(
+        file=name,
+        first_line=first,
+        last_line=last,
+        heading=heading,
+        text=text,
+        score=score,
+        kind="journal" if piece >= JOURNAL_FROM else "notes",
+        piece=piece,
+        share=held / asked_for,
+        matched=tuple(matched),
+        weights=tuple(weights),
+        day=date.fromisoformat(day) if day else None,
+        time=time.fromisoformat(at) if at else None,
+        stars=stars,
+    )
