@@ -85,6 +85,7 @@ PURE = {
     "memory.notes.cutting",
     "memory.records",
     "memory.requests",
+    "memory.watching.changes",
     "voice.engines.answer_text",
     "voice.engines.choose",
     "voice.engines.history",

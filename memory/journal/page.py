@@ -118,7 +118,8 @@ def read(day: date, text: str) -> tuple[JournalRead, ...]:
 
 def _blocks(all_lines: list[str]) -> Iterator[tuple[int, list[str]]]:
     """Lines from one heading to the next, with the number of their first."""
-    first, block = _behind_front_matter(all_lines), []
+    first = _behind_front_matter(all_lines)
+    block: list[str] = []
     fence = ""
     for number, line in enumerate(all_lines[first - 1 :], start=first):
         mark = _FENCE.match(line)
@@ -155,7 +156,7 @@ def _entry(day: date, first: int, block: list[str]) -> JournalRead | None:
     text = _ESCAPED.sub("", "\n".join(body)).strip()
     if head is None and not text:
         return None
-    kind = next((each for each in KINDS if each in tags), "note")
+    kind: JournalKind = next((each for each in KINDS if each in tags), "note")
     return JournalRead(
         day=day,
         time=time(int(head["hour"]), int(head["minute"])) if head and head["hour"] else None,
