@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from memory.events import Refused as Refused
     from memory.events import ReviewSummary as ReviewSummary
     from memory.events import TokenSummary as TokenSummary
+    from memory.index import Hit as Hit
+    from memory.index import Index as Index
     from memory.lessons.records import ReflectReport as ReflectReport
     from memory.llm.at_hand import Surroundings as Surroundings
     from memory.llm.background import Background as Background
@@ -68,6 +70,8 @@ _WHERE = {
     "Conversation": ("memory.conversations", "Conversation"),
     "Event": ("memory.events", "Event"),
     "EventLog": ("memory.events", "EventLog"),
+    "Hit": ("memory.index", "Hit"),
+    "Index": ("memory.index", "Index"),
     "Kind": ("memory.conversations", "Kind"),
     "LatencySummary": ("memory.events", "LatencySummary"),
     "Llm": ("memory.llm.protocol", "Llm"),
@@ -118,6 +122,8 @@ __all__ = [
     "Conversation",
     "Event",
     "EventLog",
+    "Hit",
+    "Index",
     "Kind",
     "LatencySummary",
     "Llm",

@@ -24,6 +24,7 @@ from memory.asking import Quiet
 from memory.conversations import Conversation, Kind, Pending
 from memory.errors import StateUnwritable
 from memory.events import EventLog
+from memory.index import Hit, Index
 from memory.journal import book
 from memory.lessons.door import Lessons
 from memory.lessons.records import Lesson
@@ -139,6 +140,7 @@ class Memory:
         self._summed: tuple[tuple[Page, Page], tuple[NotebookSummary, ...]] | None = None
         self.events = events
         self.lessons = Lessons(events, _embedder)
+        self.index = Index(state, vault)
 
     @classmethod
     def open(
@@ -165,6 +167,7 @@ class Memory:
         return memory
 
     def close(self) -> None:
+        self.index.close()
         self.events.close()
         self._presence.leave()
 
@@ -181,6 +184,7 @@ class Memory:
     def wipe(self, at: datetime) -> WipeReport:
         """Clear everything that Jarvis knows; on return it is off the disk. Raises WipeRefused
         while somebody talks or another process uses this state, and StateUnwritable."""
+        self.index.close()
         with self._reading:
             report = wipe(
                 self._vault.folder,
@@ -444,6 +448,21 @@ class Memory:
     def insights(self, limit: int = 20) -> tuple[JournalRead, ...]:
         """What thinking has noted, newest first."""
         return book.latest(self._vault, ("insight",), limit=limit)
+
+    # Searching -------------------------------------------------------------------------
+
+    def recall(self, words: str, limit: int = 10) -> tuple[Hit, ...]:
+        """The journal's pieces for any words, best first; whole words and word beginnings (J3).
+
+        This and `notes` look first what changed; they raise StateUnwritable, VaultMissing.
+        """
+        return self.index.search(words, where="journal", limit=limit)
+
+    def notes(self, words: str, limit: int = 10, *, folder: Path | None = None) -> tuple[Hit, ...]:
+        """The notes' pieces for any words, best first. `folder` is a part of the vault, or another
+        folder of notes."""
+        with self.index.of(folder) as (index, inside):
+            return index.search(words, where="notes", limit=limit, folder=inside)
 
     # Conversations ---------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from memory import store
-from memory.errors import StateUnwritable
+from memory.errors import StateUnwritable, VaultMissing
 from memory.index import schema
 from memory.index import search as searching
 from memory.index.building import Cutting, Writer
@@ -31,7 +31,7 @@ from memory.index.records import (
     no_progress,
 )
 from memory.languages import packaged
-from memory.notes.reading import Stamp, found_in, is_note, read_note
+from memory.notes.reading import Stamp, found_in, is_folder_in, is_note, read_note
 from memory.records import LANGUAGES
 from memory.vault import Vault
 
@@ -75,6 +75,24 @@ class Index:
     def close(self) -> None:
         with self._writing, self._reading:
             self._close_reader()
+
+    @contextmanager
+    def of(self, folder: Path | None) -> Iterator[tuple[Index, str]]:
+        """The index over `folder`, and which part of it is meant: of the vault this one, of
+        another folder one of its own. Raises VaultMissing."""
+        part = self._name(folder.absolute()) if folder is not None else ""
+        if folder is None or part is not None:
+            if part and not is_folder_in(self._folder, part):
+                raise VaultMissing(f"{folder} is not a folder. Name a folder of notes.")
+            yield self, "" if part == "." else part or ""
+            return
+        vault = Vault(folder.resolve())
+        vault.check(create=False)
+        other = Index(self.path.parent, vault, folder=vault.path, cutting=self._cutting)
+        try:
+            yield other, ""
+        finally:
+            other.close()
 
     # Asking ----------------------------------------------------------------------------
 

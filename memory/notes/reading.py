@@ -89,6 +89,16 @@ def found_in(folder: Path) -> dict[str, Stamp]:
         return dict(_found(top))
 
 
+def is_folder_in(folder: Path, inside: str) -> bool:
+    """Whether there is such a folder, reached without a link. Raises VaultMissing."""
+    with _opened(folder) as top:
+        try:
+            os.close(_reached(top, inside))
+        except OSError:
+            return False
+    return True
+
+
 def _found(top: int) -> Iterator[tuple[str, Stamp]]:
     waiting = [""]
     while waiting:
