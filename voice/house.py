@@ -11,15 +11,15 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from memory import Background, Llm, ReviewReport, warm
 from memory.errors import MemoryFault
 from memory.records import Language
 from voice import weights
-from voice.call import Call, CallSetup
+from voice.call import Call, CallSetup, CallTransport
 from voice.chat import Chat
 from voice.config import Config
 from voice.engines import choose
@@ -47,7 +47,7 @@ from voice.records import (
 )
 from voice.speech.choice import SpeechFiles, Synthesizer, choose_voices
 from voice.speech.client import Speech
-from voice.transports.browser import BrowserTransport, HangUp, Muted, Stop, Typed
+from voice.transports.browser import BrowserTransport, FromPage, HangUp, Muted, Stop, Typed
 from voice.transports.recording import RecordingProcessor
 from voice.workers import Worker
 
@@ -201,6 +201,16 @@ def _memory_gib() -> float:
 
 
 # The house ----------------------------------------------------------------------------
+
+
+class Line(CallTransport, Protocol):
+    """A transport at whose other end somebody also presses keys: the page, the terminal."""
+
+    def messages(self) -> AsyncIterator[FromPage]:
+        """What they ask for, in order, until they are gone."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class House:
@@ -407,11 +417,18 @@ class House:
             if not take_over:
                 raise CallInProgress("A call runs in another window.")
             await self.hang_up()
-        transport = BrowserTransport()
+        transport = BrowserTransport(self._config.state)
         answer = await transport.answer(sdp, type)
         self._call_began_at = now()
         self._calling = asyncio.create_task(self._run_call(transport))
         return answer
+
+    async def talk(self, line: Line) -> None:
+        """A call over this line, from here to its end. Whatever fails is told on the line."""
+        assert self._calling is None or self._calling.done(), "one call at a time"
+        self._call_began_at = now()
+        self._calling = asyncio.create_task(self._run_call(line))
+        await asyncio.shield(self._calling)
 
     async def hang_up(self) -> None:
         if self._calling is None or self._calling.done():
@@ -489,7 +506,7 @@ class House:
 
     # A call --------------------------------------------------------------------------
 
-    async def _run_call(self, transport: BrowserTransport) -> None:
+    async def _run_call(self, transport: Line) -> None:
         try:
             with self._quiet.talking():
                 await self._talk(transport)
@@ -501,7 +518,7 @@ class House:
             self._call_began_at = None
             await transport.close()
 
-    async def _talk(self, transport: BrowserTransport) -> None:
+    async def _talk(self, transport: Line) -> None:
         await self.load()
         assert self._hearing is not None
         at = now()
@@ -514,7 +531,9 @@ class House:
             self._language,
         )
         name = self._name("call", at)
-        recorder = self._recorder(name, at, engine, transport)
+        recorder = self._recorder(name, engine, transport)
+        if recorder is not None:
+            await asyncio.to_thread(self.memory.recorded_in, recorder.folder)
 
         def watch(event: CallEvent) -> None:
             self._kept(event)
@@ -570,16 +589,17 @@ class House:
             description=self._about,
         )
 
-    def _recorder(
-        self, name: str, at: datetime, engine: Engine, transport: BrowserTransport
-    ) -> Recorder | None:
+    def _recorder(self, name: str, engine: Engine, transport: Line) -> Recorder | None:
         if self._config.record is None:
             return None
+        # Its position 0 is the microphone's first sound, which came before the call was ready.
+        began_s = transport.microphone.began_s
+        at = now() - timedelta(seconds=asyncio.get_running_loop().time() - began_s)
         return Recorder(
             self._config.record / name,
             conversation=name,
             began_at=at,
-            began_s=asyncio.get_running_loop().time(),
+            began_s=began_s,
             language=self._language,
             languages=self._config.languages,
             engine=engine.description,
@@ -602,8 +622,8 @@ def _weights_of(choice: choose.Choice) -> list[str]:
     return [choice.model] if choice.kind == "embedded" else []
 
 
-async def _obey(transport: BrowserTransport, call: Call) -> None:
-    """What the page asks for while the call runs."""
+async def _obey(transport: Line, call: Call) -> None:
+    """What the page or the terminal asks for while the call runs."""
     async for message in transport.messages():
         match message:
             case Typed(text=text, pasted=pasted):

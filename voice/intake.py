@@ -47,7 +47,8 @@ class Arrived(NamedTuple):
 
 
 class Intake:
-    """One microphone of one call. Made on the running loop; `put` never waits.
+    """One microphone of one call. Made on the running loop; `put` never waits. It began to
+    listen at `began_s`.
 
     The consumer takes frames with `take` and tells `heard` and `delivered` for each, in
     order. `folder` is where the ring may be made, None keeps all in memory. In line stand,
@@ -62,6 +63,7 @@ class Intake:
         memory_s: float = MEMORY_S,
         ring_s: float = RING_S,
     ) -> None:
+        self.began_s = asyncio.get_running_loop().time()
         self.notify = notify
         self._memory = round(memory_s * 1000 / FRAME_MS)
         self._ring = Ring(folder, round(ring_s * 1000 / FRAME_MS)) if folder else None

@@ -112,9 +112,10 @@ class Ears(FrameProcessor):
             frame.audio = bytes(len(frame.audio))
         await self.push_frame(frame, direction)
         listener = self._listening()
+        came_s = frame.arrived_s if isinstance(frame, MicrophoneFrame) else None
         self._rest += frame.audio
         while len(self._rest) >= FRAME_BYTES:
-            listener.frame(bytes(self._rest[:FRAME_BYTES]))
+            listener.frame(bytes(self._rest[:FRAME_BYTES]), came_s)
             del self._rest[:FRAME_BYTES]
         await self._tell()
 

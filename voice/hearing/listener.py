@@ -159,14 +159,15 @@ class Listener:
         """Jarvis begins or stops to speak."""
         self._answering = speaks
 
-    def frame(self, pcm: bytes) -> None:
-        """The next 20 ms: 640 bytes of 16 kHz mono 16-bit."""
+    def frame(self, pcm: bytes, came_s: float | None = None) -> None:
+        """The next 20 ms: 640 bytes of 16 kHz mono 16-bit; `came_s` is when, if not now."""
         assert len(pcm) == FRAME_BYTES
         self._audio += pcm
         sound = self._detector.frame(pcm, turn_open=self._endpointer.turn_open)
         before = (self._endpointer.voiced_ms, self._endpointer.confidence)
         decisions = self._endpointer.frame(sound, answering=self._answering)
-        self._arrivals.append((self._endpointer.position_ms, self._now()))
+        at_s = self._now() if came_s is None else came_s
+        self._arrivals.append((self._endpointer.position_ms, at_s))
         for decision in decisions:
             self._follow(decision, before)
         turn = self._turn

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 
 from pipecat.frames.frames import (
     Frame,
-    InputAudioRawFrame,
     InterruptionFrame,
     OutputAudioRawFrame,
     StartFrame,
@@ -23,6 +22,7 @@ from voice.frames import (
     AnswerBeganFrame,
     AnswerDoneFrame,
     HeardFrame,
+    MicrophoneFrame,
     SpokenFrame,
     TypedFrame,
 )
@@ -244,8 +244,8 @@ class RecordingProcessor(FrameProcessor):
     def _record(self, frame: Frame) -> None:
         recorder, now_s = self._recorder, asyncio.get_running_loop().time()
         match frame:
-            case InputAudioRawFrame():
-                recorder.microphone(frame.audio, now_s)
+            case MicrophoneFrame():
+                recorder.microphone(frame.audio, frame.arrived_s)
             case HeardFrame():
                 recorder.heard(frame.event)
             case TypedFrame():
