@@ -37,7 +37,7 @@ from voice.records import (
     TokensCounted,
     TurnAdded,
 )
-from voice.remembering import Remembering
+from voice.requests import Requests
 from voice.scribe import Scribe
 from voice.tap import Tap
 from voice.turns import Transcript
@@ -109,13 +109,16 @@ class Call:
         self._keeper = Keeper(
             setup.conversation, setup.memory.events, now=setup.now, emit=self._emit
         )
-        self._remembering = Remembering(
+        self._requests = Requests(
             setup.memory,
             setup.session,
             setup.conversation.id,
             now=setup.now,
             emit=self._emit,
+            part=self._part,
         )
+        self._said_turns = 0
+        self._parting_turn: int | None = None
         self._began_s = 0.0
         self._worker: PipelineWorker | None = None
         self._over: asyncio.Future[EndReason] | None = None
@@ -129,6 +132,10 @@ class Call:
     def hang_up(self, reason: EndReason = "hang-up") -> None:
         if self._over is not None and not self._over.done():
             self._over.set_result(reason)
+
+    def _part(self) -> None:
+        """The user says goodbye with this turn: the call ends once the answer was heard."""
+        self._parting_turn = self._said_turns + 1
 
     async def typed(self, text: str, *, pasted: bool) -> None:
         """A turn by keyboard; it ends the answer that is being spoken."""
@@ -164,7 +171,7 @@ class Call:
         self._worker = pipeline.build(
             transport.input(),
             setup.ears,
-            Scribe(self._remembering),
+            Scribe(self._requests),
             processors,
             transport.output(),
             self._tap,
@@ -279,6 +286,7 @@ class Call:
                 self._turns.append(turn)
                 self._setup.engine.heard(turn)
                 self._keeper.turn(turn)
+                self._said_turns += turn.speaker == "user"
                 if turn.interrupted:
                     self._keeper.interrupted(turn)
             case ExtractsShown(turn=turn):
@@ -292,6 +300,8 @@ class Call:
                 self._keeper.engine_changed(event)
             case StateChanged(state=state):
                 self._keeper.state_changed(state)
+                if state == "listening" and self._said_turns == self._parting_turn:
+                    self.hang_up()  # and who went on talking has said more turns than that
             case _:
                 pass
         self._setup.transport.publish(event)

@@ -21,7 +21,7 @@ from voice.records import (
     StateChanged,
     TurnAdded,
 )
-from voice.remembering import Remembering
+from voice.requests import Requests
 
 
 class Chat:
@@ -55,9 +55,7 @@ class Chat:
         )
         self._conversation = conversation
         self._keeper = Keeper(conversation, memory.events, now=now, emit=emit)
-        self._remembering = Remembering(
-            memory, session, conversation.id, now=now, emit=self._happened
-        )
+        self._requests = Requests(memory, session, conversation.id, now=now, emit=self._happened)
         self._happenings: list[CallEvent] = []
         self._turns: list[Turn] = []
         self._busy = asyncio.Lock()
@@ -87,7 +85,7 @@ class Chat:
         began_at = self._now()
         yield self._turn("user", text, began_at, origin=origin)
         yield self._state("thinking")
-        told = await self._remembering.turn(text, origin)
+        told = await self._requests.turn(text, origin)
         happenings, self._happenings = self._happenings, []
         for event in happenings:
             yield event

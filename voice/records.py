@@ -96,7 +96,7 @@ Heard = SpeechBegan | Partial | Guess | GuessWithdrawn | UserSaid | NoTurn | Bar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What became of a turn's wish to have something remembered, for whoever answers it.
+    """What became of what a turn asked plain code to do, for whoever answers it.
 
     `note` is for the model. `said` is the same as Jarvis says it, by language; `whole`: the
     turn asked for nothing besides, so that these words are the whole answer.
@@ -204,6 +204,16 @@ class MemoryWritten:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryForgotten:
+    """An entry was taken out because the user asked for it. `change` undoes it."""
+
+    notebook: str
+    entry: str
+    change: str
+    type: str = "forgotten"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractsShown:
     """The extracts of notes and journal that the answer `index` rests on, before it is heard.
 
@@ -251,6 +261,7 @@ CallEvent = (
     | Notice
     | HandedOver
     | MemoryWritten
+    | MemoryForgotten
     | ExtractsShown
     | CallEnded
 )

@@ -24,8 +24,8 @@ from voice.recording import (
     read_recording,
 )
 from voice.records import CallEvent
-from voice.remembering import Remembering
 from voice.replayed import Clock, ReplayResult
+from voice.requests import Requests
 from voice.triggers import Triggers
 from voice.virtual_time import run_virtual
 from voice.weights import path_of
@@ -134,13 +134,14 @@ async def _replay_transcript(
     recording: RecordedTranscript, memory: Memory, clock: Clock
 ) -> ReplayResult:
     """Turns alone go to the triggers and to memory, each when it ended. Silence hands over
-    and the conversation goes on, since its turns did. What is to be remembered is written."""
+    and the conversation goes on, since its turns did. What is to be
+    remembered or forgotten is."""
     loop = asyncio.get_running_loop()
     triggers = Triggers()
     hand_overs: list[HandOver] = []
     conversation = memory.begin(recording.turns[0].conversation, "call", clock.now())
     events: list[CallEvent] = []
-    remembering = Remembering(
+    requests = Requests(
         memory, memory.session(), conversation.id, now=clock.now, emit=events.append
     )
 
@@ -166,7 +167,7 @@ async def _replay_transcript(
         await clock.reach(turn.ended_at)
         await asyncio.to_thread(conversation.observe, turn)
         if turn.speaker == "user":
-            await remembering.turn(turn.text, turn.origin)
+            await requests.turn(turn.text, turn.origin)
         triggers.state_changed("listening", loop.time())
         if triggers.turn_added(turn, loop.time()):
             await hand_over("30 turns")

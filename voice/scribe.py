@@ -1,4 +1,4 @@
-"""The processor between ears and engine that has things written down before they are answered."""
+"""The processor between ears and engine that has things done before they are answered."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from memory.records import Origin
 from voice.frames import HeardFrame, TypedFrame
 from voice.records import Guess, UserSaid
-from voice.remembering import Remembering
+from voice.requests import Requests
 
 
 class Scribe(FrameProcessor):
-    """Gives turns that ask to remember something their outcome along, as `told`.
+    """Gives turns that ask plain code for something their outcome along, as `told`.
 
     A guess at such a turn goes no further: an answer begun before the outcome is known would
     claim what has not happened.
     """
 
-    def __init__(self, remembering: Remembering) -> None:
+    def __init__(self, requests: Requests) -> None:
         super().__init__()
-        self._remembering = remembering
+        self._requests = requests
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
         match frame:
-            case HeardFrame(event=Guess(text=text)) if self._remembering.is_asked(text):
+            case HeardFrame(event=Guess(text=text)) if self._requests.is_asked(text):
                 return
             case HeardFrame(event=UserSaid() as said):
-                frame.told = await self._remembering.turn(said.text, "spoken")
+                frame.told = await self._requests.turn(said.text, "spoken")
             case TypedFrame():
                 origin: Origin = "pasted" if frame.pasted else "typed"
-                frame.told = await self._remembering.turn(frame.text, origin)
+                frame.told = await self._requests.turn(frame.text, origin)
             case _:
                 pass
         await self.push_frame(frame, direction)

@@ -312,6 +312,27 @@ def test_a_wish_to_remember_is_settled_before_the_model_is_asked(
     assert outcome.log["remembered"] == 1
 
 
+@pytest.mark.parametrize(
+    ("typed", "ended_early"),
+    [
+        ([(1_000, "Thanks, goodbye!")], True),
+        ([(1_000, "Say goodbye to my sister.")], False),
+        ([(1_000, "Goodbye."), (1_400, "Oh wait, when is it?")], False),
+    ],
+    ids=["farewell", "not one", "and went on talking"],
+)
+def test_a_farewell_ends_the_call_once_it_is_answered(
+    tmp_path: Path, typed: list[tuple[int, str]], ended_early: bool
+) -> None:
+    """The answer is heard to its end first; whoever goes on talking stays."""
+    outcome = run(tmp_path, typed, 20_000)
+    assert outcome.result.reason == "hang-up"
+    assert (outcome.lasted_s < 15) is ended_early
+    if ended_early:
+        assert [turn.text for turn in outcome.result.turns] == [typed[0][1], ANSWER]
+        assert not outcome.result.turns[-1].interrupted
+
+
 def test_an_ordinary_turn_is_told_nothing(tmp_path: Path) -> None:
     """Questions about memory are answered by the model alone."""
     asked: list[Sequence[Message]] = []

@@ -13,7 +13,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from memory import Memory
 from voice.frames import HeardFrame, TypedFrame
 from voice.records import Guess, GuessWithdrawn, Heard, Partial, SpeechBegan, UserSaid
-from voice.remembering import Remembering
+from voice.requests import Requests
 from voice.scribe import Scribe
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
@@ -23,8 +23,8 @@ ASKS, ORDINARY = "remember that i'm vegan", "what's the weather"
 class Listening(Scribe):
     """Keeps what it passes on, and what was on disk by then."""
 
-    def __init__(self, remembering: Remembering, page: Path) -> None:
-        super().__init__(remembering)
+    def __init__(self, requests: Requests, page: Path) -> None:
+        super().__init__(requests)
         self.page = page
         self.passed: list[Frame] = []
         self.on_disk: list[str] = []
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Iterator[tuple[Memory, Path]]:
 def scribe(folder: tuple[Memory, Path]) -> Listening:
     memory, page = folder
     return Listening(
-        Remembering(memory, memory.session(), "c1", now=lambda: AT, emit=lambda _: None), page
+        Requests(memory, memory.session(), "c1", now=lambda: AT, emit=lambda _: None), page
     )
 
 

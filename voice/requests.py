@@ -1,0 +1,205 @@
+"""What a turn asks plain code to do: forget, tell what is known, hang up (V16)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from string import Template
+
+from memory import OWN_WORDS, Memory, Request, Session, picked, prompt, requested
+from memory.errors import AmbiguousEntry, MemoryFault, NoSuchChange
+from memory.records import LANGUAGES, Change, Origin
+from voice.records import CallEvent, MemoryForgotten, MemoryWritten, Told
+from voice.remembering import Remembering
+
+log = logging.getLogger(__name__)
+
+_WORDS = tomllib.loads(prompt("requests.toml"))
+
+LAST_SAVED_TURNS = 3
+"""“Forget that” means what was saved, for so many turns of the user's; later it is an idiom."""
+
+READ_OUT_ENTRIES = 6
+"""About half a minute of speech; the page shows all."""
+
+_PICKED_FROM = 3
+
+
+class Requests:
+    """Of one conversation. A turn is first looked at for what is to be remembered.
+
+    `part` ends the call once the answer was heard; None in a chat, where a farewell is
+    answered like anything else.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        session: Session,
+        conversation: str,
+        *,
+        now: Callable[[], datetime],
+        emit: Callable[[CallEvent], None],
+        part: Callable[[], None] | None = None,
+    ) -> None:
+        self._memory = memory
+        self._remembering = Remembering(memory, session, conversation, now=now, emit=self._seen)
+        self._now = now
+        self._emit = emit
+        self._part = part
+        self._turn_number = 0
+        self._last_saved: tuple[int, str] | None = None
+        self._to_pick: tuple[str, ...] = ()
+
+    def is_asked(self, text: str) -> bool:
+        if self._remembering.is_asked(text):
+            return True
+        return self._wanted(text) is not None or bool(self._to_pick and picked(text) is not None)
+
+    async def turn(self, text: str, origin: Origin) -> Told | None:
+        """A turn of the user's, in its final words: what became of what it asks.
+
+        None where it asks for nothing. On return it is done, and on disk.
+        """
+        self._turn_number += 1
+        told = await self._remembering.turn(text, origin)
+        if told is not None or origin not in OWN_WORDS:
+            self._to_pick = ()
+            return told
+        try:
+            return await self._asked(text, spoken=origin == "spoken")
+        except Exception:
+            # A mistake of ours in the rules must not cost the turn that they read.
+            log.exception("a turn could not be looked at for what it asks to have done")
+            return None
+
+    def _seen(self, event: CallEvent) -> None:
+        if isinstance(event, MemoryWritten) and event.change and event.entry:
+            self._last_saved = (self._turn_number, event.entry)  # "forget that" points at it
+        self._emit(event)
+
+    def _wanted(self, text: str, *, spoken: bool = True) -> Request | None:
+        wanted = requested(text, spoken=spoken)
+        if wanted is None:
+            return None
+        if wanted.kind == "farewell" and self._part is None:
+            return None
+        if wanted.kind == "forget last" and self._saved_lately() is None:
+            return None
+        return wanted
+
+    def _saved_lately(self) -> str | None:
+        if self._last_saved is None:
+            return None
+        number, entry = self._last_saved
+        return entry if self._turn_number - number <= LAST_SAVED_TURNS else None
+
+    async def _asked(self, text: str, *, spoken: bool) -> Told | None:
+        to_pick, self._to_pick = self._to_pick, ()
+        places = picked(text) if to_pick else None
+        if places is not None:
+            return await self._picked([to_pick[at] for at in places if at < len(to_pick)])
+        wanted = self._wanted(text, spoken=spoken)
+        if wanted is None:
+            return None
+        match wanted.kind:
+            case "forget" | "forget if known":
+                return await self._forget(wanted)
+            case "forget last":
+                last, self._last_saved = self._saved_lately(), None
+                return await self._gone([last] if last else [], wanted)
+            case "forget all":
+                return _told("everything", whole=wanted.whole)
+            case "about me":
+                return await self._about(wanted)
+            case "farewell":
+                assert self._part is not None
+                self._part()
+                return _told("farewell", whole=True)
+            case _:
+                return None
+
+    # Forgetting ------------------------------------------------------------------------
+
+    async def _forget(self, wanted: Request) -> Told | None:
+        try:
+            changes = await asyncio.to_thread(self._memory.forget, wanted.topic, self._now())
+        except AmbiguousEntry as several:
+            self._to_pick = several.entries[:_PICKED_FROM]
+            return _told("several", whole=wanted.whole, topic=wanted.topic, entries=self._to_pick)
+        except NoSuchChange:
+            if wanted.kind == "forget if known":
+                return None
+            return _told("unknown", whole=wanted.whole, topic=wanted.topic)
+        except MemoryFault as fault:
+            return _told("fault", whole=wanted.whole, reason=str(fault))
+        return self._read_back(changes, whole=wanted.whole)
+
+    async def _picked(self, entries: Sequence[str]) -> Told:
+        if not entries:
+            return _told("kept", whole=True)
+        return await self._gone(entries, None)
+
+    async def _gone(self, entries: Sequence[str], wanted: Request | None) -> Told:
+        whole = wanted is None or wanted.whole
+        changes: list[Change] = []
+        try:
+            for entry in entries:
+                changes += await asyncio.to_thread(self._memory.forget, entry, self._now())
+        except NoSuchChange:
+            pass  # somebody took it out meanwhile
+        except MemoryFault as fault:
+            return _told("fault", whole=whole, reason=str(fault))
+        if not changes:
+            return _told("unknown", whole=whole, topic=", ".join(entries))
+        return self._read_back(changes, whole=whole)
+
+    def _read_back(self, changes: Sequence[Change], *, whole: bool) -> Told:
+        for change in changes:
+            self._emit(
+                MemoryForgotten(notebook=change.notebook, entry=change.old or "", change=change.id)
+            )
+        return _told("gone", whole=whole, entries=[change.old or "" for change in changes])
+
+    # Telling ---------------------------------------------------------------------------
+
+    async def _about(self, wanted: Request) -> Told:
+        notebooks = await asyncio.to_thread(self._memory.entries)
+        entries = [entry for listed in notebooks.values() for entry in listed]
+        if not entries:
+            return _told("nothing", whole=wanted.whole)
+        told = _told("about", whole=wanted.whole, entries=entries)
+        more = len(entries) - READ_OUT_ENTRIES
+        if more <= 0:
+            return told
+        read_out = _told("about", whole=wanted.whole, entries=entries[:READ_OUT_ENTRIES])
+        said = {
+            language: f"{read_out.said[language]} "
+            + Template(_WORDS["said"][language]["more"]).substitute(count=more)
+            for language in LANGUAGES
+        }
+        return Told(note=told.note, said=said, whole=wanted.whole)
+
+
+def _told(
+    kind: str,
+    *,
+    whole: bool,
+    entries: Iterable[str] = (),
+    topic: str = "",
+    reason: str = "",
+) -> Told:
+    listed = list(entries)
+    aloud = " ".join(entry if entry[-1:] in ".!?…" else f"{entry}." for entry in listed)
+    quoted = "; ".join(f'"{entry}"' for entry in listed)
+    return Told(
+        note=Template(_WORDS["told"][kind]).substitute(entries=quoted, topic=topic, reason=reason),
+        said={
+            language: Template(_WORDS["said"][language][kind]).substitute(entries=aloud)
+            for language in LANGUAGES
+        },
+        whole=whole,
+    )
