@@ -25,6 +25,7 @@ from memory.conversations import Conversation, Kind, Pending
 from memory.errors import StateUnwritable
 from memory.events import EventLog
 from memory.index import Hit, Index
+from memory.index.records import Progress, no_progress
 from memory.journal import book
 from memory.lessons.door import Lessons
 from memory.lessons.records import Lesson
@@ -451,18 +452,37 @@ class Memory:
 
     # Searching -------------------------------------------------------------------------
 
-    def recall(self, words: str, limit: int = 10) -> tuple[Hit, ...]:
+    def recall(
+        self, words: str, limit: int = 10, *, progress: Progress = no_progress
+    ) -> tuple[Hit, ...]:
         """The journal's pieces for any words, best first; whole words and word beginnings (J3).
 
         This and `notes` look first what changed; they raise StateUnwritable, VaultMissing.
         """
-        return self.index.search(words, where="journal", limit=limit)
+        return self.index.search(words, where="journal", limit=limit, progress=progress)
 
-    def notes(self, words: str, limit: int = 10, *, folder: Path | None = None) -> tuple[Hit, ...]:
+    def latest(self, limit: int = 10) -> tuple[Hit, ...]:
+        """The journal's newest entries, newest first."""
+        return tuple(
+            Hit.of_entry(entry, self._named(book.file_of(self._vault, entry.day)))
+            for entry in book.latest(self._vault, limit=limit)
+        )
+
+    def notes(
+        self,
+        words: str,
+        limit: int = 10,
+        *,
+        folder: Path | None = None,
+        progress: Progress = no_progress,
+    ) -> tuple[Hit, ...]:
         """The notes' pieces for any words, best first. `folder` is a part of the vault, or another
         folder of notes."""
         with self.index.of(folder) as (index, inside):
-            return index.search(words, where="notes", limit=limit, folder=inside)
+            return index.search(words, where="notes", limit=limit, folder=inside, progress=progress)
+
+    def _named(self, path: Path) -> str:
+        return path.relative_to(self._vault.path).as_posix()
 
     # Conversations ---------------------------------------------------------------------
 

@@ -80,13 +80,19 @@ class Index:
     def of(self, folder: Path | None) -> Iterator[tuple[Index, str]]:
         """The index over `folder`, and which part of it is meant: of the vault this one, of
         another folder one of its own. Raises VaultMissing."""
-        part = self._name(folder.absolute()) if folder is not None else ""
-        if folder is None or part is not None:
-            if part and not is_folder_in(self._folder, part):
-                raise VaultMissing(f"{folder} is not a folder. Name a folder of notes.")
-            yield self, "" if part == "." else part or ""
+        if folder is None:
+            yield self, ""
             return
-        vault = Vault(folder.resolve())
+        there = folder if folder.is_dir() else self._folder / folder
+        part = self._name(there.absolute())
+        if not there.is_dir() or (part and not is_folder_in(self._folder, part)):
+            raise VaultMissing(
+                f"{folder} is not a folder here, nor one of the vault's. Name a folder of notes."
+            )
+        if part is not None:
+            yield self, "" if part == "." else part
+            return
+        vault = Vault(there.resolve())
         vault.check(create=False)
         other = Index(self.path.parent, vault, folder=vault.path, cutting=self._cutting)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from array import array
 from collections import Counter
@@ -23,6 +24,9 @@ from memory.records import LANGUAGES, JournalRead, Language
 
 _ALL_LANGUAGES = (1 << len(LANGUAGES)) - 1
 _BETWEEN = "\n"
+_TOPICS = "/topics/"
+# What the journal writes into a topic's file: the entry is found in its day.
+_TOPIC_LINE = re.compile(r"^- \d{4}-\d\d-\d\d .*\]\(\.\./daily/.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +218,8 @@ class Writer:
         self._database.execute("DELETE FROM piece WHERE file = ?", (file,))
 
     def _add_pieces(self, file: int, name: str, kind: Kind, text: str) -> None:
+        if kind == "journal" and _TOPICS in name:
+            text = _TOPIC_LINE.sub("", text)
         never = wording.never_meant()
         language = wording.language_of(wording.words(text))
         languages = 1 << LANGUAGES.index(language) if language else _ALL_LANGUAGES

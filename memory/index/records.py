@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any, Literal
 
+from memory.records import JournalRead
+
 Where = Literal["notes", "journal", "all"]
 Kind = Literal["notes", "journal"]
 
@@ -48,8 +50,7 @@ class Hit:
     def as_json(self) -> dict[str, Any]:
         shown: dict[str, Any] = {
             "file": self.file,
-            "first_line": self.first_line,
-            "last_line": self.last_line,
+            "lines": [self.first_line, self.last_line],
             "heading": self.heading,
             "text": self.text,
             "score": round(self.score, 4),
@@ -62,6 +63,25 @@ class Hit:
                 "stars": self.stars,
             }
         return shown
+
+    @classmethod
+    def of_entry(cls, entry: JournalRead, file: str) -> Hit:
+        """An entry that nobody searched for."""
+        return cls(
+            file=file,
+            first_line=entry.first_line,
+            last_line=entry.last_line,
+            heading=entry.title,
+            text=entry.text,
+            score=0.0,
+            kind="journal",
+            piece=0,
+            share=0.0,
+            matched=(),
+            day=entry.day,
+            time=entry.time,
+            stars=entry.stars,
+        )
 
 
 @dataclass(frozen=True, slots=True)
