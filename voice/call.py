@@ -24,6 +24,7 @@ from voice.frames import TypedFrame
 from voice.hearing.ears import Ears
 from voice.intake import Intake
 from voice.keeping import Keeper, news_of
+from voice.playback import Playback
 from voice.records import (
     CallEnded,
     CallEvent,
@@ -66,6 +67,11 @@ class CallTransport(Protocol):
 
     def output(self) -> FrameProcessor: ...
 
+    @property
+    def playback(self) -> Playback:
+        """The output's own position, and the way to lower it."""
+        ...
+
     def publish(self, event: CallEvent) -> None:
         """Show an event; never waits and never raises."""
         ...
@@ -101,7 +107,9 @@ class Call:
     def __init__(self, setup: CallSetup) -> None:
         self._setup = setup
         self._transcript = Transcript(
-            setup.conversation.id, prefix_sha256=setup.session.prefix.sha256
+            setup.conversation.id,
+            prefix_sha256=setup.session.prefix.sha256,
+            played=setup.transport.playback.played,
         )
         self._tap = Tap(self._transcript, now=setup.now, emit=self._emit, no_turn=self._no_turn)
         self._turns: list[Turn] = []
@@ -124,8 +132,8 @@ class Call:
         self._over: asyncio.Future[EndReason] | None = None
 
     def played_samples(self) -> int:
-        """How much of the present answer came out of the output, in its own samples."""
-        return self._transcript.played_samples
+        """How much of the present answer was heard by now, in its own samples."""
+        return self._transcript.heard_samples
 
     # What somebody does --------------------------------------------------------------
 

@@ -14,6 +14,17 @@ class Piece:
     samples: int
 
 
+def heard_samples(first: int, given: int, played: int | None) -> int:
+    """How many of an answer's `given` samples were heard, when the first of them stands at
+    `first` and the output has played up to `played`; all of them where it can't tell.
+
+    Transcript, memory and the realtime service cut by this one figure.
+    """
+    if played is None:
+        return given
+    return max(0, min(given, played - first))
+
+
 def heard_text(pieces: Sequence[Piece], played_samples: int) -> str:
     """The words whose sound had been played to its end when `played_samples` were out.
 

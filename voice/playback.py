@@ -78,6 +78,8 @@ class Loudspeaker:
         self._next = 0
         self._taken = 0
         self._spans: deque[tuple[int, int, int]] = deque()
+        self.outside_gain = 1.0
+        """With which the device itself plays what it takes."""
         self._gain = 1.0
         self._wanted_gain = 1.0
         self._envelope: deque[float] = deque(maxlen=ENVELOPE_FRAMES)
@@ -138,14 +140,24 @@ class Loudspeaker:
                 return given_from + min(device - device_from, count)
         return self._spans[0][1] if self._spans else 0
 
+    def device_of(self, position: int) -> int:
+        """Where the device played the sample given at `position`, when it last did."""
+        for device_from, given_from, count in reversed(self._spans):
+            if given_from <= position <= given_from + count:
+                return device_from + position - given_from
+        return self._taken
+
     def sounding(self, device: int) -> bool:
         """Whether something given plays at `device` or later."""
-        if self.waiting:
-            return True
+        return bool(self.waiting) or device < self.sounds_until
+
+    @property
+    def sounds_until(self) -> int:
+        """The device's position behind the last sample that it took of what was given."""
         if not self._spans:
-            return False
+            return 0
         device_from, _, count = self._spans[-1]
-        return device < device_from + count
+        return device_from + count
 
     def envelope(self) -> list[float]:
         return list(self._envelope)
@@ -219,7 +231,7 @@ class Loudspeaker:
             self._sound_from += surplus
 
     def _measure(self, out: npt.NDArray[np.int16]) -> None:
-        values = out.astype(np.float64) / 32768.0
+        values = out.astype(np.float64) * (self.outside_gain / 32768.0)
         while len(values):
             part = values[: _STEP_SAMPLES - self._power_samples]
             self._power += float(np.dot(part, part))

@@ -18,6 +18,7 @@ from voice.frames import (
     SpokenFrame,
     TypedFrame,
 )
+from voice.playback import position_of
 from voice.records import (
     BargedIn,
     CallEvent,
@@ -32,9 +33,13 @@ from voice.records import (
 )
 from voice.turns import AnswerBegan, Transcript
 
+_LOOK_S = 0.02
+_MOST_BEHIND_S = 3.0
+"""No device is further behind. One that doesn't play at all was not heard."""
+
 
 class Tap(FrameProcessor):
-    """Feeds the transcript. It stands behind the output, so what it counts was played."""
+    """Feeds the transcript. It stands behind the output: what it sees was let out, in order."""
 
     def __init__(
         self,
@@ -49,6 +54,7 @@ class Tap(FrameProcessor):
         self._now = now
         self._emit = emit
         self._no_turn = no_turn
+        self._ending: asyncio.Task[None] | None = None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -58,7 +64,29 @@ class Tap(FrameProcessor):
         if direction is FrameDirection.DOWNSTREAM:
             for event in self._events(frame):
                 self._emit(event)
+            if isinstance(frame, AnswerDoneFrame) and self._transcript.ending:
+                self._ending = self.create_task(self._hear_the_end(), "the end of an answer")
         await self.push_frame(frame, direction)
+
+    async def cleanup(self) -> None:
+        if self._ending is not None and not self._ending.done():
+            await self.cancel_task(self._ending)
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat does not annotate it
+
+    async def _hear_the_end(self) -> None:
+        """The output has let out the whole answer; the device still plays the last of it."""
+        loop = asyncio.get_running_loop()
+        given_up_s, heard = loop.time() + _MOST_BEHIND_S, self._transcript.heard_samples
+        while self._transcript.ending:
+            await asyncio.sleep(_LOOK_S)
+            if (so_far := self._transcript.heard_samples) != heard:
+                given_up_s, heard = loop.time() + _MOST_BEHIND_S, so_far
+            at = self._now()
+            events = self._transcript.heard_to_its_end(at=at)
+            if not events and loop.time() >= given_up_s:
+                events = self._transcript.interrupted(at=at)
+            for event in events:
+                self._emit(event)
 
     def _events(self, frame: Frame) -> list[CallEvent]:
         transcript, at = self._transcript, self._now()
@@ -66,7 +94,8 @@ class Tap(FrameProcessor):
         match frame:
             case TTSAudioRawFrame():
                 samples = len(frame.audio) // (2 * frame.num_channels)
-                return transcript.played(samples, at=at, now_s=now_s)
+                position = None if frame.pts is None else position_of(frame.pts)
+                return transcript.given(samples, position=position, at=at, now_s=now_s)
             case HeardFrame():
                 return self._heard(frame.event, at, now_s)
             case SpokenFrame():

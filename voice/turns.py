@@ -7,11 +7,12 @@ spoke into is cut first, and so the order is that in which turns began.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory.records import Extract, Language, Origin, Speaker, Turn
-from voice.heard import Piece, heard_text
+from voice.heard import Piece, heard_samples, heard_text
 from voice.records import (
     CallEvent,
     ExtractsShown,
@@ -57,7 +58,9 @@ class _Answer:
     index: int
     language: Language | None = None
     began_at: datetime | None = None
-    played_samples: int = 0
+    first_position: int = 0
+    given_samples: int = 0
+    done: bool = False
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
 
@@ -65,13 +68,23 @@ class _Answer:
 class Transcript:
     """Pure state: each call takes the present as `at` (aware) and, where needed, `now_s`.
 
-    Every method returns the events that follow, in order.
+    Every method returns the events that follow, in order. `played` is the output's own
+    position (`voice.playback`); None where an output can't tell, and what came out of it
+    counts as heard.
     """
 
-    def __init__(self, conversation: str, *, prefix_sha256: str = "", first_index: int = 0) -> None:
+    def __init__(
+        self,
+        conversation: str,
+        *,
+        prefix_sha256: str = "",
+        first_index: int = 0,
+        played: Callable[[], int] | None = None,
+    ) -> None:
         self._conversation = conversation
         self._prefix_sha256 = prefix_sha256
         self._next = first_index
+        self._played = played
         self._state: State = "connecting"
         self._answer: _Answer | None = None
         self._pieces: list[Piece] = []
@@ -86,9 +99,9 @@ class Transcript:
         return self._answer is not None
 
     @property
-    def played_samples(self) -> int:
-        """How much of the present answer was played; 0 where there is none."""
-        return self._answer.played_samples if self._answer else 0
+    def heard_samples(self) -> int:
+        """How much of the present answer was heard by now; 0 where there is none."""
+        return self._heard_of(self._answer) if self._answer else 0
 
     def opened(self) -> list[CallEvent]:
         return self._turn_to("listening")
@@ -147,16 +160,19 @@ class Transcript:
         shown = " ".join(piece.text for piece in self._pieces)
         return [PartialText(speaker="assistant", text=shown)]
 
-    def played(self, samples: int, *, at: datetime, now_s: float) -> list[CallEvent]:
-        """So many samples of the answer left the output; the first ones measure the latency."""
+    def given(
+        self, samples: int, *, position: int | None = None, at: datetime, now_s: float
+    ) -> list[CallEvent]:
+        """The output let out so many samples of the answer; `position` is where they stand in
+        what it was given. The first ones measure the latency."""
         answer = self._answer
         if answer is None:
             return []
-        first = answer.began_at is None
-        answer.played_samples += samples
-        if not first:
+        answer.given_samples += samples
+        if answer.began_at is not None:
             return []
         answer.began_at = at
+        answer.first_position = position or 0
         return [*self._turn_to("speaking"), *self._latency(answer, now_s)]
 
     def answer_done(
@@ -166,12 +182,25 @@ class Transcript:
         prompt_tokens: int | None = None,
         cached_tokens: int | None = None,
     ) -> list[CallEvent]:
-        """The answer was played to its end. Some engines count its tokens only now."""
+        """The answer has left the output whole. Some engines count its tokens only now."""
         answer = self._answer
         if answer is None:
             return []
         if prompt_tokens is not None:
             answer.prompt_tokens, answer.cached_tokens = prompt_tokens, cached_tokens
+        answer.done = True
+        return self.heard_to_its_end(at=at)
+
+    @property
+    def ending(self) -> bool:
+        """The answer has left the output and is still being heard."""
+        return self._answer is not None and self._answer.done
+
+    def heard_to_its_end(self, *, at: datetime) -> list[CallEvent]:
+        """Asked for as long as `ending`: the turn, once the last of it was heard."""
+        answer = self._answer
+        if answer is None or not answer.done or self._heard_of(answer) < answer.given_samples:
+            return []
         text = " ".join(piece.text for piece in self._pieces).strip()
         return [*self._assistant_turn(answer, text, at, interrupted=False), *self._rest()]
 
@@ -214,6 +243,10 @@ class Transcript:
         shown, self._partial_shown = self._partial_shown, False
         return [NothingSaid()] if shown else []
 
+    def _heard_of(self, answer: _Answer) -> int:
+        played = self._played() if self._played is not None else None
+        return heard_samples(answer.first_position, answer.given_samples, played)
+
     def _drop_answer(self) -> None:
         self._answer = None
         self._pieces = []
@@ -222,7 +255,7 @@ class Transcript:
         answer = self._answer
         if answer is None:
             return []
-        text = heard_text(self._pieces, answer.played_samples)
+        text = heard_text(self._pieces, self._heard_of(answer))
         return self._assistant_turn(answer, text, at, interrupted=True)
 
     def _assistant_turn(

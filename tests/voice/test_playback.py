@@ -122,6 +122,17 @@ def test_flushed_before_anything_was_heard() -> None:
     assert not speaker.sounding(0)
 
 
+def test_where_the_device_played_it() -> None:
+    """The last time counts, when something was played twice."""
+    speaker = Loudspeaker()
+    speaker.give(sound(500 * MS))
+    speaker.take(200 * MS)
+    assert speaker.device_of(120 * MS) == 120 * MS
+    speaker.go_on(at=100 * MS)
+    speaker.take(50 * MS)
+    assert speaker.device_of(120 * MS) == 220 * MS
+
+
 def test_envelope() -> None:
     """One level for each 20 ms of the device, silence and lowering included."""
     speaker = Loudspeaker()

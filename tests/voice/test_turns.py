@@ -61,7 +61,7 @@ def answering(transcript: Transcript) -> list[CallEvent]:
             at=at(3.8),
         ),
         *transcript.piece("On the third", 300, "en"),
-        *transcript.played(20, at=at(3.9), now_s=3.9),
+        *transcript.given(20, at=at(3.9), now_s=3.9),
     ]
 
 
@@ -74,7 +74,7 @@ def test_a_question_and_its_answer(transcript: Transcript) -> None:
     """Turns carry the times of their sound, not of their messages."""
     events = answering(transcript)
     events += transcript.piece("of May.", 200, "en")
-    events += transcript.played(480, at=at(4.5), now_s=4.5)
+    events += transcript.given(480, at=at(4.5), now_s=4.5)
     events += transcript.answer_done(at=at(4.6))
     question, answer = turns(events)
     assert (question.index, question.text, question.origin) == (0, "when is it", "spoken")
@@ -121,7 +121,7 @@ def test_a_stage_that_was_overlapped_counts_nothing(transcript: Transcript) -> N
     transcript.piece("Yes.", 100, "en")
     (latency,) = [
         event
-        for event in transcript.played(20, at=at(3.5), now_s=3.5)
+        for event in transcript.given(20, at=at(3.5), now_s=3.5)
         if isinstance(event, LatencyMeasured)
     ]
     assert latency.stages_ms["first_word"] == 0
@@ -132,10 +132,10 @@ def test_barge_in_keeps_only_what_was_heard(transcript: Transcript) -> None:
     """Barge-in ends the answer at the last word played, and the next turn follows it."""
     answering(transcript)
     transcript.piece("of May, the whole day.", 900, "en")
-    transcript.played(400, at=at(4.2), now_s=4.2)
+    transcript.given(400, at=at(4.2), now_s=4.2)
     events = transcript.barged_in(at=at(4.2))
     events += transcript.interrupted(at=at(4.2))
-    events += transcript.played(999, at=at(4.3), now_s=4.3)
+    events += transcript.given(999, at=at(4.3), now_s=4.3)
     events += transcript.answer_done(at=at(4.3))
     events += transcript.user_said(said("stop", ended_s=5.0), at=at(5.2), now_s=5.2)
     cut, stop = turns(events)
@@ -179,7 +179,7 @@ def test_a_typed_turn_cuts_the_answer_first(
 ) -> None:
     """Typing into an answer ends it; how the text was entered is kept."""
     answering(transcript)
-    transcript.played(300, at=at(4), now_s=4.0)
+    transcript.given(300, at=at(4), now_s=4.0)
     cut, typed = turns(transcript.typed("and his?", pasted=pasted, at=at(4.5)))
     assert (cut.speaker, cut.interrupted) == ("assistant", True)
     assert (typed.origin, typed.index) == (origin, 2)
@@ -195,7 +195,7 @@ def test_a_failed_answer_is_no_turn(transcript: Transcript) -> None:
 def test_the_end_cuts_and_is_final(transcript: Transcript) -> None:
     """A hang-up in mid-answer keeps what was heard; nothing follows it."""
     answering(transcript)
-    transcript.played(300, at=at(4), now_s=4.0)
+    transcript.given(300, at=at(4), now_s=4.0)
     events = transcript.ended(at=at(4))
     assert [turn.text for turn in turns(events)] == ["On the third"]
     assert states(events) == ["ended"]
@@ -216,6 +216,6 @@ def test_what_of_the_notes_was_shown_is_kept_in_front_of_the_answer() -> None:
     assert isinstance(shown, ExtractsShown)
     assert (shown.turn.index, shown.turn.origin, shown.turn.text) == (1, "note", extract.text)
     transcript.piece("In the shed.", 24_000, "en")
-    transcript.played(24_000, at=at(4.0), now_s=4.0)
+    transcript.given(24_000, at=at(4.0), now_s=4.0)
     [answer] = turns(transcript.answer_done(at=at(5.0)))
     assert answer.index == shown.index == 2

@@ -41,7 +41,6 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.transports.base_transport import TransportParams
 from pipecat.transports.smallwebrtc.connection import SmallWebRTCConnection
 from pipecat.transports.smallwebrtc.transport import (
-    RawAudioTrack,
     SmallWebRTCOutputTransport,
     SmallWebRTCTransport,
 )
@@ -51,6 +50,7 @@ from voice.errors import OfferInvalid
 from voice.intake import Intake
 from voice.records import CallEvent, EndReason, Level, event_json
 from voice.transports.intake import MicrophoneInput
+from voice.transports.page_voice import PagePlayback, VoiceTrack
 
 log = logging.getLogger(__name__)
 
@@ -124,8 +124,14 @@ class _Mute(_Message):
 
 
 class _Played(_Message):
+    """`rtp` is the RTP timestamp that plays at `at_ms` of the page's clock; `latency_ms` is what
+    the device adds behind it."""
+
     type: Literal["played"]
     ms: float = Field(ge=0, allow_inf_nan=False)
+    rtp: int | None = Field(default=None, ge=0, lt=1 << 32)
+    at_ms: float = Field(default=0, ge=0, allow_inf_nan=False)
+    latency_ms: float = Field(default=0, ge=0, le=5_000, allow_inf_nan=False)
 
 
 class _Ping(_Message):
@@ -213,6 +219,11 @@ class _Connection(SmallWebRTCConnection):
     The pipeline disconnects when it ends; only `hang_up` does it.
     """
 
+    def __init__(self, playback: PagePlayback) -> None:
+        super().__init__()
+        self.playback = playback
+        self.voice: VoiceTrack | None = None
+
     def _setup_listeners(self) -> None:
         super()._setup_listeners()  # type: ignore[no-untyped-call]  # pipecat's is untyped
         self._pc.remove_all_listeners("datachannel")
@@ -222,6 +233,13 @@ class _Connection(SmallWebRTCConnection):
 
     async def hang_up(self) -> None:
         await super().disconnect()  # type: ignore[no-untyped-call]  # pipecat's is untyped
+
+    def replace_audio_track(self, _: MediaStreamTrack) -> None:
+        """pipecat brings a track that knows no position: ours goes out in its place."""
+        if self.voice is None:
+            sender = self._pc.getTransceivers()[0].sender
+            self.voice = VoiceTrack(self.playback, lambda: _rtp_timestamp(sender))
+            super().replace_audio_track(self.voice)  # type: ignore[no-untyped-call]
 
     def audio_input_track(self) -> None:
         return None
@@ -271,32 +289,39 @@ class Hearing:
 
 
 class _Output(SmallWebRTCOutputTransport):
-    @property
-    def _track(self) -> RawAudioTrack | None:
-        return self._client._audio_output_track
+    connection: _Connection
 
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
-        """True once the frame was played, False when it was thrown away unplayed."""
-        if self._track is None or self._client.is_closing or not self._client.is_connected:
+        """True once the frame went out, False when it was thrown away before."""
+        voice = self.connection.voice
+        if voice is None or self._client.is_closing or not self._client.is_connected:
             return False
-        played: bool = await self._track.add_audio_bytes(frame.audio)
-        return played
+        frame.pts, gone_out = voice.give(frame.audio)
+        return await gone_out
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        if isinstance(frame, InterruptionFrame) and self.connection.voice is not None:
+            # First of all: the base waits for its own tasks.
+            self.connection.voice.flush()
         await super().process_frame(frame, direction)
-        if isinstance(frame, InterruptionFrame) and self._track is not None:
-            waiting = self._track._chunk_queue
-            while waiting:
-                _, written = waiting.popleft()
-                if written is not None and not written.done():
-                    written.set_result(False)
 
 
 class _Transport(SmallWebRTCTransport):
+    def __init__(self, connection: _Connection, params: TransportParams) -> None:
+        super().__init__(connection, params)
+        self._our_connection = connection
+
     def output(self) -> SmallWebRTCOutputTransport:
         if self._output is None:
             self._output = _Output(self._client, self._params)
+            self._output.connection = self._our_connection
         return self._output
+
+
+def _rtp_timestamp(sender: Any) -> int:
+    """Of the last packet that went out; 0 before the first."""
+    timestamp: int = sender._RTCRtpSender__rtp_timestamp
+    return timestamp
 
 
 # The call's end of the line -----------------------------------------------------------
@@ -335,7 +360,8 @@ class BrowserTransport:
         self._closed = asyncio.Event()
         self._waiting: deque[str] = deque(maxlen=_WAITING_EVENTS)
         self._messages: asyncio.Queue[FromPage | None] = asyncio.Queue()
-        self._connection = _Connection()
+        self.playback = PagePlayback(self._tell_voice)
+        self._connection = _Connection(self.playback)
         self._transport = _Transport(
             self._connection,
             TransportParams(
@@ -403,6 +429,11 @@ class BrowserTransport:
             return
         self._channel.send(text)
 
+    def _tell_voice(self, gain: float) -> None:
+        """How loud the page plays from now on: sooner there than through the line of sound."""
+        if self._channel is not None and self._channel.readyState == "open":
+            self._channel.send(json.dumps({"type": "voice", "gain": gain}))
+
     async def messages(self) -> AsyncIterator[FromPage]:
         """What the page asks for, in order, until it is gone or the transport closes."""
         while (message := await self._messages.get()) is not None:
@@ -415,6 +446,7 @@ class BrowserTransport:
             return
         self._closing = True
         self._settle()
+        self.playback.close()
         with contextlib.suppress(TimeoutError):
             if self._waiting and self._answered:
                 async with asyncio.timeout(_LAST_CONNECT_S):
@@ -489,6 +521,8 @@ class BrowserTransport:
                 self._messages.put_nowait(Muted(message.on))
             case _Played():
                 self.played_ms = int(message.ms)
+                if message.rtp is not None:
+                    self.playback.reported(message.rtp, message.at_ms, message.latency_ms)
             case _Ping():
                 if self._channel.readyState == "open":
                     self._channel.send('{"type": "pong"}')

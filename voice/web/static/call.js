@@ -4,6 +4,7 @@ const GATHER_MS = 2000;
 const CONNECT_MS = 15000;
 const QUIET_MS = 5000; // no word from the server for so long: the line is down
 const GOODBYE_MS = 8000;
+const PLAYED_EVERY_MS = 90; // no multiple of a packet's 20 ms: each report meets another part of one
 const MICROPHONE = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
 /** `kind` is a key of the page's messages ("refused", "server" …), `detail` more in words. */
@@ -126,7 +127,9 @@ export class Call {
   async connect(stream, takeOver) {
     const peer = (this.peer = new RTCPeerConnection({ iceServers: [] }));
     const track = this.useMicrophone(stream);
-    this.sender = peer.addTransceiver(track, { direction: "sendrecv", streams: [stream] }).sender;
+    const line = peer.addTransceiver(track, { direction: "sendrecv", streams: [stream] });
+    this.sender = line.sender;
+    this.receiver = line.receiver;
     this.channel = peer.createDataChannel("events", { ordered: true });
     const opened = this.openChannel();
     opened.catch(() => {}); // awaited below, unless something else fails first
@@ -151,7 +154,7 @@ export class Call {
         clearTimeout(timer);
         this.heard = performance.now();
         for (const message of this.outbox.splice(0)) channel.send(message);
-        this.timers.push(setInterval(() => this.reportPlayed(), 250), setInterval(() => this.ping(), 1500));
+        this.timers.push(setInterval(() => this.reportPlayed(), PLAYED_EVERY_MS), setInterval(() => this.ping(), 1500));
         resolve();
       };
       channel.onmessage = ({ data }) => this.receive(JSON.parse(data));
@@ -167,6 +170,10 @@ export class Call {
     this.heard = performance.now();
     this.lineChanged();
     if (event.type === "pong" || event.type === "signalling") return;
+    if (event.type === "voice") {
+      this.audio.volume = event.gain; // softer or silent at once, also what is buffered here
+      return;
+    }
     if (event.type === "level") {
       Object.assign(this.levels.told, { user: event.user, assistant: event.assistant });
       return;
@@ -192,8 +199,16 @@ export class Call {
     else this.outbox.push(text);
   }
 
+  /** What plays now, on the line's own clock: the server cuts an answer where it was heard. */
   reportPlayed() {
-    this.send({ type: "played", ms: Math.round(this.audio.currentTime * 1000) });
+    const [source] = this.receiver?.getSynchronizationSources() ?? [];
+    const { outputLatency, baseLatency } = this.levels.context;
+    const latency = 1000 * (outputLatency || baseLatency || 0);
+    this.send({
+      type: "played",
+      ms: Math.round(this.audio.currentTime * 1000),
+      ...(source && { rtp: source.rtpTimestamp, at_ms: performance.now(), latency_ms: latency }),
+    });
   }
 
   ping() {
@@ -260,6 +275,7 @@ export class Call {
     this.levels.close();
     this.audio.srcObject = null;
     this.audio.muted = false;
+    this.audio.volume = 1;
     this.settle();
   }
 }
