@@ -12,8 +12,9 @@ import base64
 import contextlib
 import itertools
 import json
+import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -21,12 +22,12 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from tests.fakes.prompt_cache import DOCUMENTED, PromptCache, Rule, tokens
+
 Event = dict[str, Any]
 
 RATE_HZ = 24_000
 MIN_COMMIT_MS = 100
-CACHE_MIN_TOKENS = 1024
-CACHE_STEP_TOKENS = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Answer:
     `speed` is how many times faster than it is spoken the sound is sent; None: at once.
     `items` splits the sound over several output items. `status` other than "completed"
     ends the response after `until_chunk` chunks with the error `code`. `silent`: no event at all.
+    `calls` are tools that it asks for behind its sound, as (name, arguments).
     """
 
     text: str = "Her birthday is on the third of May."
@@ -49,6 +51,13 @@ class Answer:
     code: str = ""
     until_chunk: int | None = None
     silent: bool = False
+    calls: tuple[tuple[str, str], ...] = ()
+
+    def rest(self, said: str) -> Answer:
+        """What is left of it behind these words."""
+        words, left = len(self.text.split()), self.text.removeprefix(said).split()
+        audio_ms = self.audio_ms * len(left) // max(1, words)
+        return replace(self, text=" ".join(left), audio_ms=max(self.chunk_ms, audio_ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,23 @@ class HalfOpen:
 
 
 @dataclass(frozen=True, slots=True)
+class Delay:
+    """This event, and all behind it, come so much later."""
+
+    by_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """The event is sent once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The event is sent behind the next one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Say:
     """Any event, as it is: also what no real server would send."""
 
@@ -90,7 +116,7 @@ class Fault:
     """At the `nth` event of this type (sent or received, over all connections), do that."""
 
     at: str
-    do: Abort | Close | Error | HalfOpen | Say
+    do: Abort | Close | Error | HalfOpen | Say | Delay | Twice | Behind
     nth: int = 1
 
 
@@ -123,7 +149,8 @@ class RealtimeServer:
 
     `answers` are given in order, the last one again and again. `refuse` answers the first
     connections with these HTTP statuses (None: accept). `cap_s` ends each session after
-    that time, as the real one does after 60 minutes. `transcript_after_s` delays the
+    that time, as the real one does after 60 minutes. `script` makes an answer of the items that
+    the session holds, instead of `answers`. `transcript_after_s` delays the
     server's own transcripts, for clients that ask for them.
     """
 
@@ -134,12 +161,14 @@ class RealtimeServer:
     cap_s: float | None = None
     transcript_after_s: float = 0.0
     cancels: bool = True
+    cache_rule: Rule = DOCUMENTED
+    script: Callable[[list[Event]], Answer] | None = None
 
     def __post_init__(self) -> None:
         self.log: list[Entry] = []
         self.connections: list[Connection] = []
         self.requests: list[Request] = []
-        self.prompts: list[list[str]] = []
+        self.cache = PromptCache(self.cache_rule)
         self.given = 0
         self._counts: dict[tuple[str, str], int] = {}
         self._changed = asyncio.Event()
@@ -229,29 +258,20 @@ class RealtimeServer:
             self._changed.clear()
             await self._changed.wait()
 
-    def next_answer(self) -> Answer:
+    def next_answer(self, items: list[Event]) -> Answer:
+        """The next of the script; or the rest of the last one, for a client that tells how far an
+        answer got before its session was lost, as a model goes on that is asked to."""
+        if self.script is not None:
+            return self.script(items)
+        said = [item for item in items if item.get("role") != "system"]
+        last = self.answers[min(self.given - 1, len(self.answers) - 1)] if self.given else None
+        if last is not None and said and said[-1].get("role") == "assistant":
+            words = _words(said[-1])
+            if "_words" not in said[-1] and words and last.text.startswith(words + " "):
+                return last.rest(words)
         answer = self.answers[min(self.given, len(self.answers) - 1)]
         self.given += 1
         return answer
-
-    def cached_tokens(self, prompt: list[str]) -> int:
-        """By the longest beginning that an earlier prompt shares, as the real one counts."""
-        longest = max((_shared(prompt, earlier) for earlier in self.prompts), default=0)
-        self.prompts.append(prompt)
-        if longest < CACHE_MIN_TOKENS:
-            return 0
-        return longest // CACHE_STEP_TOKENS * CACHE_STEP_TOKENS
-
-
-def _shared(one: list[str], other: list[str]) -> int:
-    for count, (left, right) in enumerate(zip(one, other, strict=False)):
-        if left != right:
-            return count
-    return min(len(one), len(other))
-
-
-def _tokens(text: str) -> list[str]:
-    return [text[at : at + 4] for at in range(0, len(text), 4)]
 
 
 class Connection:
@@ -268,6 +288,7 @@ class Connection:
         self._response_id = ""
         self._current_output: list[Event] = []
         self._tasks: set[asyncio.Task[None]] = set()
+        self._held: str | None = None
         self.turns_bytes: list[int] = []
         self.audio = b""
         self.items: list[Event] = []
@@ -304,6 +325,8 @@ class Connection:
 
     async def run(self) -> None:
         try:
+            if self._server.cap_s is not None:
+                self.session["expires_at"] = int(time.time() + self._server.cap_s)
             await self._send("session.created", session=self.session)
             if self._server.cap_s is not None:
                 self._start(self._expire(self._server.cap_s))
@@ -333,10 +356,23 @@ class Connection:
         if self._half_open:
             return
         event = {"type": kind, "event_id": self._id("event"), **fields}
-        with contextlib.suppress(ConnectionClosed):
-            await self._socket.send(json.dumps(event))
-        for fault in self._server.note("server", self._number, event):
-            await self._fault(fault, event)
+        raw = json.dumps(event)
+        faults = self._server.note("server", self._number, event)
+        kinds = [fault.do for fault in faults]
+        for fault in kinds:
+            if isinstance(fault, Delay):
+                await asyncio.sleep(fault.by_s)
+        held, self._held = self._held, None
+        if any(isinstance(fault, Behind) for fault in kinds):
+            self._held = raw
+        else:
+            with contextlib.suppress(ConnectionClosed):
+                for each in (raw, *([held] if held else [])):
+                    await self._socket.send(each)
+                if any(isinstance(fault, Twice) for fault in kinds):
+                    await self._socket.send(raw)
+        for scripted in faults:
+            await self._fault(scripted, event)
 
     async def _fault(self, fault: Fault, event: Event) -> bool:
         """Do it, and tell whether the event that set it off is still handled."""
@@ -358,6 +394,8 @@ class Connection:
                 return not error.instead
             case Say(raw):
                 await self._socket.send(raw)
+                return True
+            case Delay() | Twice() | Behind():
                 return True
 
     async def _error(
@@ -470,7 +508,7 @@ class Connection:
 
     async def _truncate(self, event: Event) -> None:
         item = self._find(event["item_id"])
-        if item is None or item["role"] != "assistant":
+        if item is None or item.get("role") != "assistant" or "_audio_ms" not in item:
             await self._error(
                 "item_truncate_invalid_item_id", "No such item.", event_id=event["event_id"]
             )
@@ -516,7 +554,7 @@ class Connection:
             return
         self._response_id = self._id("resp")
         self._current_output = []
-        self._response = asyncio.create_task(self._answer(self._server.next_answer()))
+        self._response = asyncio.create_task(self._answer(self._server.next_answer(self.items)))
 
     async def _cancel(self, event: Event) -> None:
         if not self._active():
@@ -538,8 +576,8 @@ class Connection:
     async def _done(self, status: str, details: Event | None) -> None:
         prompt = self._prompt()
         input_tokens = len(prompt)
-        cached = self._server.cached_tokens(prompt)
-        output_tokens = sum(len(_tokens(_words(item))) for item in self._current_output)
+        cached = self._server.cache.cached(prompt, len(self._prefix()))
+        output_tokens = sum(len(tokens(_words(item))) for item in self._current_output)
         await self._send(
             "response.done",
             response={
@@ -566,15 +604,17 @@ class Connection:
 
     def _prompt(self) -> list[str]:
         """Tools, then instructions, then items: the order in which the real one caches."""
-        prompt = _tokens(json.dumps(self.session["tools"]))
-        prompt += _tokens(self.session["instructions"])
+        prompt = self._prefix()
         for item in self.items:
             if item in self._current_output:
                 continue
             if "_audio_ms" in item:
                 prompt += [f"{item['id']}:{at}" for at in range(0, item["_audio_ms"], 100)]
-            prompt += _tokens(_words(item))
+            prompt += tokens(_words(item))
         return prompt
+
+    def _prefix(self) -> list[str]:
+        return tokens(json.dumps(self.session["tools"])) + tokens(self.session["instructions"])
 
     async def _answer(self, answer: Answer) -> None:
         if answer.silent:
@@ -608,13 +648,42 @@ class Connection:
             await self._tell("audio", speech(answer.chunk_ms * RATE_HZ // 1000))
             if answer.speed is not None:
                 await asyncio.sleep(answer.chunk_ms / 1000 / answer.speed)
-        if self._current_output:
+        if self._current_output and chunks:
             await self._end_item()
+        for name, arguments in answer.calls:
+            await self._call(name, arguments)
         details = None
         if answer.status != "completed":
             error = {"type": "server_error", "code": answer.code, "message": "scripted"}
             details = {"type": answer.status, "error": error}
         await self._done(answer.status, details)
+
+    async def _call(self, name: str, arguments: str) -> None:
+        item: Event = {
+            "id": self._id("item"),
+            "object": "realtime.item",
+            "type": "function_call",
+            "status": "completed",
+            "call_id": self._id("call"),
+            "name": name,
+            "arguments": arguments,
+        }
+        self._current_output.append(item)
+        self.items.append(item)
+        output = {
+            "response_id": self._response_id,
+            "output_index": len(self._current_output) - 1,
+        }
+        started = {**item, "status": "in_progress", "arguments": ""}
+        await self._send("response.output_item.added", **output, item=started)
+        await self._send("conversation.item.added", previous_item_id=None, item=started)
+        where = {**output, "item_id": item["id"], "call_id": item["call_id"]}
+        await self._send("response.function_call_arguments.delta", **where, delta=arguments)
+        await self._send(
+            "response.function_call_arguments.done", **where, name=name, arguments=arguments
+        )
+        await self._send("conversation.item.done", previous_item_id=None, item=item)
+        await self._send("response.output_item.done", **output, item=item)
 
     def _where(self) -> Event:
         return {
@@ -689,5 +758,7 @@ def _shown(item: Event) -> Event:
 def _words(item: Event) -> str:
     if "_words" in item:
         return str(item["_words"])
+    if item["type"] != "message":
+        return "".join(str(item.get(part) or "") for part in ("name", "arguments", "output"))
     parts = item.get("content") or []
     return "".join(part.get("text") or "" for part in parts)

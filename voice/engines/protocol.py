@@ -30,7 +30,9 @@ class Opening:
 
     `fresh_prefix` gives the prefix as it is now, for a session that follows within the call:
     what it holds is no news any more. `notes` gives what the user's notes say to the words of
-    a turn, for this one answer only, or None. `tools` are frozen.
+    a turn, for this one answer only, or None. `tools` are frozen. `played_samples`
+    tells how much of the present answer came out of the output (24 kHz); with it an interrupted
+    answer is cut at once and to the sample, without it at the last word that `heard` tells.
     """
 
     prefix: Prefix
@@ -42,6 +44,7 @@ class Opening:
     fresh_prefix: Callable[[], Awaitable[Prefix]] | None = None
     notes: Callable[[str], Awaitable[NotesFound | None]] = no_notes
     tools: tuple[Tool, ...] = ()
+    played_samples: Callable[[], int | None] = lambda: None
 
 
 class Engine(Protocol):

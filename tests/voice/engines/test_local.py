@@ -39,6 +39,7 @@ from voice.frames import (
     TypedFrame,
 )
 from voice.records import (
+    EngineChanged,
     EngineDescription,
     Guess,
     GuessWithdrawn,
@@ -107,7 +108,7 @@ def call(
     async def run() -> Outcome:
         model, tone = ScriptedModel(script, word_s=word_s), voice or ToneVoice()
         to_tell = list(news)
-        notices: list[Notice] = []
+        notices: list[Notice | EngineChanged] = []
 
         async def next_news() -> str | None:
             return to_tell.pop(0) if to_tell else None
@@ -144,7 +145,7 @@ def call(
         await worker.cancel()
         await running
         await engine.close()
-        return Outcome(sink.came, model, tone, notices)
+        return Outcome(sink.came, model, tone, [n for n in notices if isinstance(n, Notice)])
 
     return run_virtual(run, epoch_s=NOW.timestamp())
 

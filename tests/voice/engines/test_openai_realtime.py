@@ -37,7 +37,7 @@ from tests.fakes.realtime_server import (
     Say,
 )
 from voice.engines.openai_realtime import OpenAIRealtimeEngine
-from voice.engines.protocol import Opening
+from voice.engines.protocol import Opening, no_notes
 from voice.errors import EngineUnavailable
 from voice.frames import (
     AnswerBeganFrame,
@@ -50,8 +50,10 @@ from voice.frames import (
 from voice.records import (
     BargedIn,
     CallEvent,
+    EngineChanged,
     Guess,
     Heard,
+    NotesFound,
     Notice,
     NoTurn,
     Partial,
@@ -61,6 +63,7 @@ from voice.records import (
     UserSaid,
 )
 from voice.tap import Tap
+from voice.tools import Tool
 from voice.turns import Transcript
 from voice.virtual_time import run_virtual
 
@@ -135,6 +138,10 @@ class Caller:
         self.news: list[str | None] = []
         self.wait_for_news: asyncio.Event | None = None
         self.asked_s: list[float] = []
+        self.hook = True
+        self.tools: tuple[Tool, ...] = ()
+        self.notes: Callable[[str], Awaitable[NotesFound | None]] = no_notes
+        self.fresh_prefix: Callable[[], Awaitable[Prefix]] | None = None
         self.speaker = Speaker()
         self.out = Collector(self.changed)
         self.position_ms = 0
@@ -153,7 +160,8 @@ class Caller:
                 await self.wait_for_news.wait()
             return self.news.pop(0) if self.news else None
 
-        def notify(notice: Notice) -> None:
+        def notify(notice: Notice | EngineChanged) -> None:
+            assert isinstance(notice, Notice)
             self.notices.append(notice)
             self.changed.set()
 
@@ -164,7 +172,14 @@ class Caller:
             news=news,
             notify=notify,
             earlier=earlier,
+            tools=self.tools,
+            notes=self.notes,
+            fresh_prefix=self.fresh_prefix,
+            played_samples=self.played,
         )
+
+    def played(self) -> int | None:
+        return self.speaker.played_samples if self.hook else None
 
     def emit(self, event: CallEvent) -> None:
         self.events.append(event)
@@ -239,6 +254,11 @@ class Caller:
         await self.answers(done + 1)
         return self.turns[-1].text
 
+    async def second_session(self) -> None:
+        """Until the call goes on in a second session."""
+        await self.server.until(lambda: self.server.received("session.update", connection=1))
+        await self.server.until(lambda: self.told("system", 1))
+
     async def answers(self, count: int) -> None:
         await self.until(lambda: len(self.of(AnswerDoneFrame)) >= count)
 
@@ -283,12 +303,14 @@ async def call(
     key: str = "",
     earlier: tuple[Turn, ...] = (),
     listen: bool = True,
+    set_up: Callable[[Caller], None] | None = None,
 ) -> AsyncIterator[Caller]:
     """A pipeline with the engine in it. `listen`: behind an output that plays in real time."""
     caller = Caller(server)
     caller.engine = OpenAIRealtimeEngine(url=url or server.url, key=key)
-    if hook:
-        caller.engine.played_samples = lambda: caller.speaker.played_samples
+    caller.hook = hook
+    if set_up is not None:
+        set_up(caller)
     processors = await caller.engine.open(caller.opening(earlier=earlier))
     caller.processor = processors[0]
     tap = Tap(caller.transcript, now=caller.now, emit=caller.emit)
@@ -533,14 +555,14 @@ def test_words_added_before_a_sound_came_get_one_answer_with_the_first() -> None
 
 
 def test_the_prefix_is_sent_byte_for_byte_and_never_again() -> None:
-    """In 30 turns with news and hours passing, instructions and tools are sent once, unchanged."""
+    """In 30 turns with news and an hour passing, instructions and tools are sent once, unchanged."""
 
     async def scenario(caller: Caller) -> None:
         for number in range(30):
             caller.news = [f"USER.md now says {number}."] if number % 3 == 0 else []
             await caller.send(TypedFrame(text=f"Question {number}"))
             await caller.answers(number + 1)
-            await asyncio.sleep(240)
+            await asyncio.sleep(95)
         (update,) = caller.server.received("session.update")
         assert update["session"]["instructions"].encode() == NOTEBOOK.encode()
         assert update["session"]["tools"] == []
@@ -551,7 +573,7 @@ def test_the_prefix_is_sent_byte_for_byte_and_never_again() -> None:
         ]
         times = [text for text in told if text.startswith("It is ")]
         assert times[0] == "It is Sunday, 1 March 2026, 09:00 (UTC+00:00)."
-        assert 4 <= len(times) <= 5
+        assert len(times) == 2
         cached = [
             frame.cached_tokens
             for frame in caller.of(AnswerDoneFrame)
@@ -643,7 +665,7 @@ def test_a_new_session_does_not_announce_what_the_user_has_heard() -> None:
     async def scenario(caller: Caller) -> None:
         await ask_to_remember(caller, typed=True)
         caller.server.connections[0].abort()
-        await caller.until(lambda: len(caller.notices) == 2)
+        await caller.second_session()
         await caller.ask("And where?")
         assert SAVED not in caller.told("system", 1)
 
@@ -850,7 +872,7 @@ def test_a_lost_socket_costs_no_answer(drop: Any, place: str) -> None:
         assert len(caller.server.connections) == 2
         first, second = caller.server.received("session.update")
         assert first["session"] == second["session"]
-        assert [notice.kind for notice in caller.notices] == ["handled", "handled"]
+        assert not caller.notices  # the user hardly noticed
 
     play(scenario, serving(faults=[Fault(place, drop)]))
 
@@ -860,7 +882,7 @@ def test_a_turn_that_is_being_spoken_is_sent_again_whole() -> None:
 
     async def scenario(caller: Caller) -> None:
         began_ms = await caller.begin(1000)
-        await caller.until(lambda: len(caller.notices) == 2)
+        await caller.second_session()
         await caller.sound(500, 4000)
         await caller.end(began_ms, "When is her birthday?")
         await caller.until(lambda: caller.of(AnswerDoneFrame))
@@ -877,7 +899,7 @@ def test_a_new_session_knows_the_conversation() -> None:
         caller.news = ["Ana moved to Lima."]
         await caller.ask("When is it?")
         caller.server.connections[0].abort()
-        await caller.until(lambda: len(caller.notices) == 2)
+        await caller.second_session()
         await caller.ask("And where?")
         assert caller.told("system", 1)[1:] == ["Ana moved to Lima."]
         assert caller.told("user", 1) == ["When is it?"]
@@ -888,36 +910,40 @@ def test_a_new_session_knows_the_conversation() -> None:
     play(scenario)
 
 
-def test_a_drop_in_mid_answer_ends_the_answer_and_the_next_session_hears_of_it() -> None:
-    """What came is played and kept; it is not said twice, and later told to the new session."""
+def test_an_answer_that_breaks_off_is_gone_on_with() -> None:
+    """The new session hears how far it came; the rest is said once, as one turn."""
 
     async def scenario(caller: Caller) -> None:
-        await caller.ask("Tell me a story")
-        await caller.server.until(lambda: caller.told("assistant", 1))
-        assert caller.turns[-1].text in LONG.text
-        assert caller.told("assistant", 1) == [caller.turns[-1].text]
-        assert len(caller.of(AnswerBeganFrame)) == 1
-        assert len(caller.server.received("response.create")) == 1
+        text = await caller.ask("Tell me a story")
+        assert text == LONG.text
+        assert [turn.speaker for turn in caller.turns] == ["user", "assistant"]
+        (spoken,) = caller.told("assistant", 1)
+        assert spoken and LONG.text.startswith(spoken)
+        assert len(caller.of(AnswerBeganFrame)) == len(caller.of(AnswerDoneFrame)) == 1
+        assert abs(caller.samples - 10_000 * 24) <= 2_000 * 24
 
     fault = Fault("response.output_audio.delta", Abort(), nth=20)
     play(scenario, serving(LONG, faults=[fault]))
 
 
 def test_an_interruption_after_a_drop_tells_the_new_session_what_was_heard() -> None:
-    """The lost session's items are not cut in the new one, which gets the words that were heard."""
+    """What the new session had been told as spoken gives way to the words that were heard."""
 
     async def scenario(caller: Caller) -> None:
         await caller.say("Tell me a story")
-        await caller.until(lambda: len(caller.notices) == 2)
+        await caller.second_session()
         await asyncio.sleep(1)
         await caller.barge_in()
-        await caller.server.until(lambda: caller.told("assistant", 1))
+        await caller.server.until(lambda: len(caller.told("assistant", 1)) == 2)
         kept = caller.turns[-1]
-        assert kept.interrupted and caller.told("assistant", 1) == [kept.text]
+        assert kept.interrupted
         await caller.ask("And now?")
-        assert not caller.server.received(
-            "conversation.item.truncate", "conversation.item.delete", connection=1
-        )
+        words = [
+            item["content"][0]["text"]
+            for item in caller.server.connections[1].items
+            if item.get("role") == "assistant" and "_audio_ms" not in item
+        ]
+        assert words == [kept.text]
         assert not caller.server.sent("error")
 
     fault = Fault("response.output_audio.delta", Abort(), nth=20)
