@@ -142,7 +142,8 @@ class Accepted:
     """A proposal that may be written.
 
     `entry` and `text` are what is to be written: one line, in canonical form, with real
-    dates beside relative ones. `quote` stands to the letter in turn `turn_index`.
+    dates beside relative ones. `quote` stands to the letter in turn `turn_index`; None where it
+    was not taken from a transcript.
     """
 
     operation: Operation
@@ -150,7 +151,7 @@ class Accepted:
     entry: str | None
     text: str | None
     quote: str
-    turn_index: int
+    turn_index: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

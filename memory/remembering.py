@@ -116,12 +116,12 @@ def _one(
         entry=None,
         text=text,
         quote=asked.quote,
-        turn_index=0,
+        turn_index=None,
     )
     if dry_run:
         return Remembered(saved=True, notebook=accepted.notebook, entry=text)
     [written] = ledger.write(
-        [accepted], source="remember", at=at, conversation=conversation, said_at={0: said_at}
+        [accepted], source="remember", at=at, conversation=conversation, said_at={None: said_at}
     )
     if isinstance(written, Change):
         return Remembered(

@@ -224,7 +224,7 @@ class Ledger:
         source: Source,
         at: datetime,
         conversation: str | None = None,
-        said_at: Mapping[int, datetime] | None = None,
+        said_at: Mapping[int | None, datetime] | None = None,
         key: str | None = None,
         together: bool = False,
     ) -> tuple[Written, ...]:
@@ -392,7 +392,7 @@ class Ledger:
         source: Source,
         at: datetime,
         conversation: str | None,
-        said_at: Mapping[int, datetime],
+        said_at: Mapping[int | None, datetime],
         key: str | None,
         together: bool,
         keep: bool = True,
@@ -469,7 +469,7 @@ class Ledger:
         source: Source,
         at: datetime,
         conversation: str | None,
-        said_at: Mapping[int, datetime],
+        said_at: Mapping[int | None, datetime],
     ) -> None:
         """Into the journal, and let it wait (L3.3)."""
         said = said_at.get(accepted.turn_index)
@@ -555,7 +555,7 @@ class Ledger:
         like: Change,
         after: _Pages | None = None,
         accepted: Sequence[Accepted] = (),
-        said_at: Mapping[int, datetime] | None = None,
+        said_at: Mapping[int | None, datetime] | None = None,
         key: str | None = None,
     ) -> tuple[_Put, ...]:
         """Log the changes, then put them on their pages."""

@@ -434,5 +434,5 @@ def dropped(drop: Drop) -> Accepted:
 def _change(operation: Operation, notebook: Notebook, entry: str, text: str | None) -> Accepted:
     """Nothing was said for it, so it has no quote."""
     return Accepted(
-        operation=operation, notebook=notebook, entry=entry, text=text, quote="", turn_index=-1
+        operation=operation, notebook=notebook, entry=entry, text=text, quote="", turn_index=None
     )

@@ -44,6 +44,7 @@ async def test_the_outcome_is_told_and_shown(talk: Talk) -> None:
     assert isinstance(event, MemoryWritten) and event.saved and event.change
     [change] = talk.memory.changes()
     assert (change.id, change.conversation) == (event.change, "c1")
+    assert change.turn_index is None and change.said_at == AT
 
 
 async def test_several_wishes_are_several_lines(talk: Talk) -> None:
