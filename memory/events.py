@@ -21,6 +21,7 @@ characters are escaped there, and where the rule is about secrets the words are 
 | `remembered`   | `saved`, `notebook`, `reason`                                          |
 | `merged`       | `outcome` (asking, before the call; merged, nothing, nonsense, unavailable, gave way), `groups`, `accepted`, `entries`, `tokens_in`, `tokens_out`, `model`, `billing` |
 | `tidied`       | `duplicates`, `outdated`, `placed`                                     |
+| `thought`      | `outcome` (asking, before the call, with the most it may cost; noted, nothing, repeat, refused, nonsense, unavailable, gave way), `rule`, `stars`, `tokens_in`, `tokens_out`, `model`, `billing`, `next_at`, `entries` (hashes of what was new), `text` (a hash), `language`, `words` (hashes), `denies` |
 | `reflected`    | `outcome` (asking, before the call; else as in lessons/records.py), `auto`, `read`, `last` (the newest event that was read), `made`, `refused`, `gone`, `tokens_in`, `tokens_out`, `model`, `billing` |
 | `lesson_made`  | `lesson` (its id), `lesson_kind`, `events` (how many it rests on), `model` |
 | `lesson_refused` | `rule`, `reason`                                                     |
@@ -75,6 +76,7 @@ Kind = Literal[
     "remembered",
     "merged",
     "tidied",
+    "thought",
     "reflected",
     "lesson_made",
     "lesson_refused",
@@ -121,6 +123,12 @@ _FIELDS: Mapping[Kind, frozenset[str]] = {
         }
     ),
     "tidied": frozenset({"duplicates", "outdated", "placed"}),
+    "thought": frozenset(
+        {
+            "outcome", "rule", "stars", "tokens_in", "tokens_out", "model", "billing", "next_at",
+            "entries", "text", "language", "words", "denies",
+        }
+    ),
     "reflected": frozenset(
         {
             "outcome", "auto", "read", "last", "made", "refused", "gone", "tokens_in",
