@@ -106,7 +106,7 @@ class Vocabulary:
         )
         database.executemany(
             "INSERT OR IGNORE INTO form (key, word) VALUES (?, ?)",
-            (
+            sorted(
                 (key, number)
                 for number, found in (*self._new.items(), *self._seen.items())
                 for key in keys(self._numbers[number], _languages(found))
@@ -154,6 +154,9 @@ class Writer:
         self._kind_of = kind_of
         self._cutting = cutting
         self._vocabulary = Vocabulary(database, empty=empty)
+        self._taken: set[bytes] = set()
+        self.took = False
+        """Whether something that was in the index is in it no longer."""
         self._next: dict[Kind, int] = {
             "notes": _behind(database, 0, JOURNAL_FROM),
             "journal": _behind(database, JOURNAL_FROM, 1 << 62),
@@ -199,16 +202,26 @@ class Writer:
     def write(self) -> None:
         """What was counted goes into the index; before each commit."""
         self._vocabulary.write()
+        if self.took:
+            self._database.execute("INSERT OR REPLACE INTO meta VALUES ('unclean', '1')")
+        self._database.executemany(
+            "DELETE FROM vector WHERE content = ?1"
+            " AND NOT EXISTS (SELECT 1 FROM piece WHERE piece.content = ?1)",
+            ((content,) for content in self._taken),
+        )
+        self._taken.clear()
         self._database.execute(
             "INSERT INTO meta (name, value) SELECT 'pieces', count(*) FROM piece WHERE true"
             " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         )
 
     def _take_pieces(self, file: int) -> None:
+        self.took = True
         rows = self._database.execute(
-            "SELECT id, words FROM piece WHERE file = ?", (file,)
+            "SELECT id, words, content FROM piece WHERE file = ?", (file,)
         ).fetchall()
-        for piece, blob in rows:
+        for piece, blob, content in rows:
+            self._taken.add(content)
             numbers = array("I", blob)
             self._vocabulary.without(numbers)
             self._database.execute(
@@ -239,10 +252,12 @@ class Writer:
             self._next[kind] += 1
             self._database.execute(
                 "INSERT INTO piece (id, file, first_line, last_line, heading, text, words,"
-                " heading_words, day, time, stars) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " heading_words, content, day, time, stars)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     number, file, piece.first_line, piece.last_line, heading, piece.text,
-                    numbers.tobytes(), len(above), *_when(entry),
+                    numbers.tobytes(), len(above), content_of(name, heading, piece.text),
+                    *_when(entry),
                 ),
             )  # fmt: skip
             self._database.execute(
@@ -250,9 +265,24 @@ class Writer:
             )
 
 
+def content_of(name: str, heading: str, text: str) -> bytes:
+    """What a piece's vector is kept under, whichever piece it is."""
+    return _digest(meant_by(name, heading, text))
+
+
+def meant_by(name: str, heading: str, text: str) -> str:
+    """The text whose meaning a piece has."""
+    title = PurePosixPath(name).stem.replace("-", " ").replace("_", " ")
+    return f"{title}. {heading}\n{text}"
+
+
 def digest_of(read: Read | Unread) -> bytes:
     """What tells one content of a file from another."""
     content = read.text if isinstance(read, Read) else f"\0{read.reason}"
+    return _digest(content)
+
+
+def _digest(content: str) -> bytes:
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

@@ -6,11 +6,14 @@ gone with its rows, which SQLite overwrites with zeros, whatever FTS5 leaves in 
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-VERSION = 1
+log = logging.getLogger(__name__)
+
+VERSION = 2
 JOURNAL_FROM = 1 << 40
 """Pieces of the journal have numbers from here on, so that one range is the journal."""
 
@@ -32,12 +35,16 @@ CREATE TABLE piece (
     first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
     heading TEXT NOT NULL, text TEXT NOT NULL,
     words BLOB NOT NULL, heading_words INTEGER NOT NULL,
+    content BLOB NOT NULL,
     day TEXT, time TEXT, stars INTEGER
 );
-CREATE INDEX piece_file ON piece (file);
+CREATE INDEX piece_content ON piece (content);
+CREATE TABLE vector (
+    content BLOB, model TEXT, value BLOB NOT NULL, PRIMARY KEY (content, model)
+) WITHOUT ROWID;
 CREATE TABLE word (
     id INTEGER PRIMARY KEY,
-    word TEXT NOT NULL UNIQUE,
+    word TEXT NOT NULL,
     pieces INTEGER NOT NULL,
     languages INTEGER NOT NULL
 );
@@ -45,6 +52,14 @@ CREATE TABLE form (key TEXT, word INTEGER, PRIMARY KEY (key, word)) WITHOUT ROWI
 CREATE VIRTUAL TABLE found USING fts5(
     words, content='', detail=none, columnsize=0, tokenize='ascii'
 );
+"""
+
+
+# Made when the rows are there: sorted at once, they are written in order and leave no copies of
+# rows that were moved.
+_INDEXES = """
+CREATE UNIQUE INDEX word_word ON word (word);
+CREATE INDEX piece_file ON piece (file);
 """
 
 
@@ -68,6 +83,28 @@ def create(database: sqlite3.Connection) -> None:
     database.executescript(_TABLES)
     if sqlite3.sqlite_version_info >= (3, 42):
         database.execute("INSERT INTO found(found, rank) VALUES ('secure-delete', 1)")
+
+
+def create_indexes(database: sqlite3.Connection) -> None:
+    for statement in filter(str.strip, _INDEXES.split(";")):
+        database.execute(statement)
+
+
+def carry_over(database: sqlite3.Connection, old: Path) -> None:
+    """What another make of the index knew already: vectors take hours, the rest a minute."""
+    if not old.is_file():
+        return
+    try:
+        database.execute("ATTACH ? AS old", (f"{old}",))
+        try:
+            database.execute(
+                "INSERT OR IGNORE INTO vector SELECT content, model, value FROM old.vector"
+                " WHERE content IN (SELECT content FROM piece)"
+            )
+        finally:
+            database.execute("DETACH old")
+    except sqlite3.DatabaseError as fault:
+        log.info("no vectors are taken over from the old index: %s", fault)
 
 
 def made_for(path: Path) -> dict[str, str] | None:

@@ -71,14 +71,19 @@ def search(
     limit: int,
     beginnings: bool,
     folder: str = "",
+    also: Sequence[int] = (),
 ) -> tuple[Hit, ...]:
     """The best pieces, best first. `beginnings` also finds words that begin as a term does.
 
-    `folder` ends with a slash; only files in it are found.
+    `folder` ends with a slash; only files in it are found. `also` are pieces that are given
+    whatever words they hold, behind the others where they hold none.
     """
     asked = _resolved(database, terms(question), beginnings=beginnings)
     found = _gathered(database, asked, where, limit)
-    return _weighed(database, found, limit, folder)
+    best = _weighed(database, found, limit, folder)
+    known = {hit.piece for hit in best}
+    more = _also(database, found, [piece for piece in also if piece not in known], where, folder)
+    return (*best, *more)
 
 
 # Words --------------------------------------------------------------------------------
@@ -238,13 +243,23 @@ def _weighed(
         hits += [
             hit
             for row in _rows(database, some)
-            if row[1].startswith(folder) and (hit := _hit(found, row, asked_for)) is not None
+            if row[1].startswith(folder) and (hit := _hit(found, row, asked_for)).matched
         ]
         # Only where a folder, or a run that does not stand there to the letter, took too many.
         if len(hits) >= limit:
             break
     hits.sort(key=lambda hit: (-hit.score, hit.file, hit.first_line))
     return tuple(hits[:limit])
+
+
+def _also(
+    database: sqlite3.Connection, found: Found, pieces: Sequence[int], where: Where, folder: str
+) -> tuple[Hit, ...]:
+    if not pieces:
+        return ()
+    asked_for = sum(each.weight for each in found.terms) or 1.0
+    hits = [_hit(found, row, asked_for) for row in _rows(database, pieces)]
+    return tuple(hit for hit in hits if hit.file.startswith(folder) and where in ("all", hit.kind))
 
 
 _Row = tuple[int, str, int, int, str, str, bytes, int, str | None, str | None, int | None]
@@ -271,8 +286,9 @@ def _stands_together(each: Asked, numbers: array[int], text: str) -> bool:
     )
 
 
-def _hit(found: Found, row: _Row, asked_for: float) -> Hit | None:
-    """The piece with its score; None where it was found by a run that does not stand in it."""
+def _hit(found: Found, row: _Row, asked_for: float) -> Hit:
+    """The piece with its score; nothing is matched where it was found by a run that does not
+    stand in it."""
     piece, name, first, last, heading, text, blob, in_heading, day, at, stars = row
     numbers = array("I", blob)
     below, above = Counter(numbers[in_heading:]), Counter(numbers[:in_heading])
@@ -294,8 +310,6 @@ def _hit(found: Found, row: _Row, asked_for: float) -> Hit | None:
             held += each.weight * weight
             matched.append(each.term.word)
             weights.append(each.weight * weight)
-    if not matched:
-        return None
     return Hit(
         file=name,
         first_line=first,
