@@ -193,13 +193,19 @@ class HandedOver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryWritten:
-    """What became of a wish to have something remembered. `change` undoes it."""
+    """What became of a wish to have something remembered. `change` undoes it.
+
+    Not saved: `reason` is a sentence and `why` says the same in a word; `waits`: kept until
+    there is room.
+    """
 
     saved: bool
     notebook: str | None
     entry: str | None
     reason: str | None
     change: str | None
+    why: str | None = None
+    waits: bool = False
     type: str = "remembered"
 
 

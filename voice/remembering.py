@@ -118,4 +118,6 @@ def written(outcome: Remembered) -> MemoryWritten:
         entry=outcome.entry,
         reason=outcome.reason,
         change=outcome.change,
+        why=outcome.why,
+        waits=outcome.waits,
     )

@@ -120,7 +120,7 @@ async def test_first_visit() -> None:
         await expect(page.locator("#fact-files")).to_contain_text("~/Notes/society/jarvis/")
         await expect(page.locator("#hints")).to_contain_text("Piper")
         await expect(page.locator("#side")).to_contain_text("The first minute")
-        assert await page.locator(".nav a").count() == 1
+        assert await page.locator("#nav a").count() == 8
 
 
 async def test_a_call() -> None:
@@ -497,18 +497,6 @@ async def test_languages_and_theme() -> None:
         await visit.look()
         await expect(root).to_have_attribute("data-theme", "light")
         await expect(page.get_by_role("button", name="Gespräch beginnen")).to_be_visible()
-        words = await page.evaluate(
-            """import("/static/i18n.js").then(({WORDS}) =>
-                 Object.fromEntries(Object.entries(WORDS).map(([l, w]) => [l, Object.keys(w)])))"""
-        )
-        assert set(words) == {"en", "de", "es"}
-        assert words["en"] == words["de"] == words["es"]
-        places = await page.evaluate(
-            """import("/static/i18n.js").then(({WORDS}) => Object.keys(WORDS.en).filter(key =>
-                 new Set(Object.values(WORDS).map(w =>
-                   JSON.stringify((w[key].match(/\\{\\w+\\}/g) ?? []).sort()))).size > 1))"""
-        )
-        assert places == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

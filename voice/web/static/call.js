@@ -1,5 +1,8 @@
 // One call: the microphone, the peer connection, the data channel.
 
+import { kept } from "./dom.js";
+import { ask, Failed } from "./server.js";
+
 const GATHER_MS = 2000;
 const CONNECT_MS = 15000;
 const QUIET_MS = 5000; // no word from the server for so long: the line is down
@@ -7,42 +10,11 @@ const GOODBYE_MS = 8000;
 const PLAYED_EVERY_MS = 90; // no multiple of a packet's 20 ms: each report meets another part of one
 const MICROPHONE = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
-/** `kind` is a key of the page's messages ("refused", "server" …), `detail` more in words. */
-export class Failed extends Error {
-  constructor(kind, detail = "") {
-    super(`${kind} ${detail}`.trim());
-    this.kind = kind;
-    this.detail = detail;
-  }
-}
-
-/** JSON from the server, or Failed: "server" when it can't be reached, else what it says. */
-export async function ask(path, body, options = {}) {
-  let response;
-  try {
-    response = await fetch(path, {
-      ...(body === undefined
-        ? {}
-        : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-      ...options,
-    });
-  } catch (fault) {
-    if (fault.name === "AbortError") throw fault;
-    throw new Failed("server");
-  }
-  if (response.ok) return response;
-  const said = await response
-    .json()
-    .catch(() => ({ error: "failed", message: `${response.status} ${response.statusText}` }));
-  if (said.error === "call in progress") throw new Failed("elsewhere");
-  throw new Failed(said.error === "engine failed" ? "engine" : "offer", said.message);
-}
-
 export async function openMicrophone() {
   if (!navigator.mediaDevices?.getUserMedia) throw new Failed(isSecureContext ? "old" : "insecure");
   if (typeof RTCPeerConnection === "undefined") throw new Failed("old");
   try {
-    return await navigator.mediaDevices.getUserMedia({ audio: MICROPHONE });
+    return await navigator.mediaDevices.getUserMedia({ audio: { ...MICROPHONE, ...chosen() } });
   } catch (fault) {
     const kinds = {
       NotAllowedError: "refused",
@@ -53,6 +25,12 @@ export async function openMicrophone() {
     };
     throw new Failed(kinds[fault.name] ?? "mic", fault.message || fault.name);
   }
+}
+
+/** The microphone that the user chose; the browser's own choice where it is not there. */
+function chosen() {
+  const id = kept.get("microphone");
+  return id ? { deviceId: { ideal: id } } : {};
 }
 
 /** How loud both sides are, 0 to 1, measured where they are heard. */

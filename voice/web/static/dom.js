@@ -9,6 +9,17 @@ const ICONS = {
   info: '<circle cx="9" cy="9" r="6.500"/><path d="M9 8.500V12M9 6v.1"/>',
   sun: '<circle cx="9" cy="9" r="3"/><path d="M9 2v1.500M9 14.500V16M2 9h1.500M14.500 9H16M4 4l1 1M13 13l1 1M14 4l-1 1M5 13l-1 1"/>',
   send: '<path d="M3 9h11M10 5l4 4-4 4"/>',
+  book: '<path d="M4 3h8.5A1.5 1.5 0 0 1 14 4.5V15H5.2A1.2 1.2 0 0 1 4 13.8zM4 13.6A1.4 1.4 0 0 1 5.4 12.2H14M7 6h4"/>',
+  changes: '<path d="M3 6h9M9.5 3.5 12 6 9.500 8.500M15 12H6M8.5 9.500 6 12l2.500 2.500"/>',
+  journal: '<path d="M3.500 4.500h11v10h-11zM3.500 7.500h11M6.500 3v3M11.500 3v3M6.500 10.500h5"/>',
+  search: '<circle cx="8" cy="8" r="4.500"/><path d="m11.500 11.500 3.500 3.500"/>',
+  lessons: '<path d="M3 3v12h12"/><path d="M5 5c1.500 5 4 7 9 7.500"/>',
+  month: '<path d="M3 15h12M5 12.500V9M9 12.500V4M13 12.500V7"/>',
+  settings: '<path d="M3 5.500h7M14 5.500h1M3 12.500h1M8 12.500h7"/><circle cx="12" cy="5.500" r="1.800"/><circle cx="6" cy="12.500" r="1.800"/>',
+  more: '<circle cx="4" cy="9" r=".8"/><circle cx="9" cy="9" r=".8"/><circle cx="14" cy="9" r=".8"/>',
+  ok: '<path d="m4 9.500 3.500 3.500L14.500 5.500"/>',
+  no: '<circle cx="9" cy="9" r="6"/><path d="m4.800 4.800 8.400 8.400"/>',
+  mark: '<path d="m5 11 6.500-6.500 2.500 2.500L7.500 13.500H5zM3 16h12"/>',
   down: '<path d="M9 3v11M5 10l4 4 4-4"/>',
 };
 
@@ -21,6 +32,7 @@ const GLYPHS = {
   hearing: '<circle cx="9" cy="9" r="6.500" fill="currentColor"/>',
   thinking: '<g fill="currentColor"><circle cx="3.500" cy="9" r="1.300"/><circle cx="9" cy="9" r="1.300"/><circle cx="14.500" cy="9" r="1.300"/></g>',
   speaking: '<path d="M3 7v4M6.500 4v10M10 6v6M13.500 3v12" stroke-width="2"/>',
+  lowered: '<path d="M3 8v2M6 7v4" stroke-width="2"/><circle cx="12.500" cy="9" r="3.500"/>',
   reconnecting: '<path d="M3 9h3.500M11.500 9H15M8 6l2 6"/>',
   muted: '<circle cx="9" cy="9" r="5.500"/><path d="m4 14 10-10"/>',
 };
@@ -48,6 +60,13 @@ export function el(tag, properties = {}, ...children) {
   }
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
+}
+
+/** HTML that the server rendered and cleaned: markup without scripts, links or pictures. */
+export function rendered(html) {
+  const holder = el("div", { class: "md" });
+  holder.innerHTML = html;
+  return holder;
 }
 
 /** A sentence whose `commands` are set as such. */

@@ -1,27 +1,23 @@
 // Beside the conversation: the first minute, this call, what answers, how fast, the keys;
 // and the three columns of the first visit.
 
+import { drawn } from "./charts.js";
 import { el, prose } from "./dom.js";
-import { language, seconds, t } from "./i18n.js";
-import { stages } from "./talk.js";
-
-const SVG = "http://www.w3.org/2000/svg";
+import { clock, count, percent, seconds, t } from "./i18n.js";
+import { pairs } from "./parts.js";
+import { stages } from "./transcript.js";
 
 const section = (title, ...children) => el("section", {}, el("h2", {}, title), ...children);
-
-const pairs = (rows) =>
-  el(
-    "dl",
-    { class: "kv" },
-    rows.filter(([, value]) => value).map(([name, value, lang]) => [el("dt", {}, name), el("dd", { lang }, value)]),
-  );
 
 export const KEYS = [
   ["k_start", "space"],
   ["k_mute", "M"],
   ["k_stop", "Esc"],
   ["k_hang", "Ctrl Enter"],
+  ["k_undo", "U"],
   ["k_type", "/"],
+  ["k_rows", "J, K"],
+  ["k_edit", "E"],
   ["k_all", "?"],
 ];
 
@@ -29,7 +25,7 @@ export const keys = () =>
   el(
     "dl",
     { class: "kv" },
-    KEYS.map(([name, key]) => [el("dt", {}, t(name)), el("dd", {}, el("kbd", {}, key === "space" ? t("space") : key))]),
+    KEYS.filter(([name]) => !["k_rows", "k_edit"].includes(name)).map(([name, key]) => [el("dt", {}, t(name)), el("dd", {}, el("kbd", {}, key === "space" ? t("space") : key))]),
   );
 
 function steps(done) {
@@ -59,24 +55,19 @@ const engine = ({ engine: it }) =>
     ]),
   );
 
-function call({ beganAt, turns, given, running }) {
+function call({ beganAt, turns, given, running, saved, refused }) {
   const minutes = Math.floor((Date.now() - beganAt) / 60000);
-  const at = new Date(beganAt).toLocaleTimeString(language(), { hour: "2-digit", minute: "2-digit", hour12: false });
+  const at = clock(beganAt);
   return section(
     t(running ? "this_call" : "last_call"),
     pairs([
       [t("began"), `${at}, ${minutes ? t("ago", { n: minutes }) : t("just_now")}`],
       [t("turns"), String(turns)],
+      [t("saved_count"), saved ? String(saved) : ""],
+      [t("refused_count"), refused ? String(refused) : ""],
       [t("given"), given ? t("given_turns", { n: given }) : ""],
     ]),
   );
-}
-
-function drawn(name, attributes, ...children) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  node.append(...children);
-  return node;
 }
 
 function fast(latencies) {
@@ -109,10 +100,10 @@ function fast(latencies) {
   );
 }
 
-const amount = (book) => (!book ? t("not_there") : book.entries === 1 ? t("entry") : t("entries", { n: book.entries }));
+const amount = (book) => (!book ? t("not_there") : count(book.entries, "entry", "entries"));
 
 function along({ notebooks }, counted) {
-  const share = counted ? `${Math.round((100 * counted.cached_tokens) / counted.prompt_tokens)} %` : "";
+  const share = counted ? percent(counted.cached_tokens / counted.prompt_tokens) : "";
   return section(
     t("along"),
     pairs([["USER.md", amount(notebooks["USER.md"])], ["MEMORY.md", amount(notebooks["MEMORY.md"])], [t("cached"), share]]),

@@ -1,7 +1,8 @@
 // The transcript: finished turns in a log, the turns that still go on below it.
 
-import { $, el } from "./dom.js";
-import { language, seconds, t } from "./i18n.js";
+import { $, el, icon, prose } from "./dom.js";
+import { clock, count, has, language, seconds, t } from "./i18n.js";
+import { button, entryText } from "./parts.js";
 
 const SHOWN = 300;
 const PX_PER_S = 110;
@@ -21,8 +22,6 @@ export function stages(latency) {
     ms: latency.stages_ms[name],
   }));
 }
-
-const clock = (iso) => new Date(iso).toLocaleTimeString(language(), { hour12: false });
 
 function latencyBar(latency) {
   const parts = stages(latency);
@@ -46,7 +45,26 @@ function latencyBar(latency) {
   );
 }
 
-function turnElement(turn, latency) {
+/** What of the notes an answer rests on. */
+function extractsElement(extracts) {
+  const lines = ({ first_line: first, last_line: last }) =>
+    first === last ? t("line_one", { first }) : t("line_range", { first, last });
+  return el(
+    "details",
+    { class: "m" },
+    el("summary", {}, icon("book"), count(extracts.length, "rests_on_one", "rests_on")),
+    extracts.map((extract) =>
+      el(
+        "div",
+        { class: "ext" },
+        el("span", { class: "mono" }, [`${extract.file}, ${lines(extract)}`, extract.heading].filter(Boolean).join(" · ")),
+        extract.text,
+      ),
+    ),
+  );
+}
+
+function turnElement({ turn, latency, extracts }) {
   const user = turn.speaker === "user";
   const said = el("p", { class: "said", lang: turn.language && turn.language !== language() ? turn.language : null }, turn.text);
   if (turn.interrupted) said.append(" ", el("span", { class: "cut", lang: language() }, t("cut")));
@@ -54,36 +72,88 @@ function turnElement(turn, latency) {
   const item = el(
     "li",
     { class: `turn ${user ? "u" : "j"}` },
-    el("div", { class: "who" }, user ? t("you") : "Jarvis", el("time", { dateTime: turn.began_at }, clock(turn.began_at)), how),
-    el("div", {}, said, latency ? el("div", { class: "meta" }, latencyBar(latency)) : null),
+    el("div", { class: "who" }, user ? t("you") : "Jarvis", el("time", { dateTime: turn.began_at }, clock(turn.began_at, true)), how),
+    el(
+      "div",
+      {},
+      said,
+      latency || extracts
+        ? el("div", { class: "meta" }, extracts ? extractsElement(extracts) : null, latency ? latencyBar(latency) : null)
+        : null,
+    ),
   );
   item.dataset.index = turn.index;
   return item;
 }
 
-/** What became of "remember that". The event's reason is the house's own, in English. */
-function savedElement(event) {
-  const word = event.saved ? t("saved_in", { notebook: event.notebook }) : event.entry ? t("saved_later") : t("not_saved");
-  return el(
-    "li",
-    { class: `saved${event.saved ? "" : " no"}` },
-    el("b", {}, word),
-    " ",
-    event.entry ? el("q", {}, event.entry) : null,
-    event.saved ? null : el("span", { lang: "en" }, ` ${event.reason}`),
-  );
+/** What became of "remember that": saved, with undo beside it; kept for later; or refused, and why. */
+class Card {
+  constructor(event, acts) {
+    this.event = event;
+    this.acts = acts;
+    this.change = event.change;
+    this.gone = false;
+    this.fault = "";
+    this.item = el("li", {});
+    this.draw();
+  }
+
+  draw() {
+    const { event } = this;
+    const title = event.saved
+      ? t(this.gone ? "taken_out" : "saved_in", { notebook: event.notebook })
+      : t(event.waits ? "saved_later" : "not_saved");
+    const acts = event.saved && this.change
+      ? [
+          button(t(this.gone ? "put_it_back" : "undo"), () => this.acts.undo(this), { cls: "btn sm", key: this.gone ? null : "U" }),
+          this.gone ? null : button(t("show"), () => this.acts.show(this), { cls: "btn sm ghost" }),
+        ]
+      : [];
+    const kind = event.saved || event.waits ? "ok" : "no";
+    this.item.className = `note ${kind}${this.gone ? " gone" : ""}`;
+    this.item.setAttribute("role", "group");
+    this.item.setAttribute("aria-label", title);
+    this.item.replaceChildren(
+      el("div", { class: "t" }, icon(kind === "ok" ? "mark" : "no"), title, el("span", { class: "acts" }, acts)),
+      event.entry ? el("p", { class: "entry" }, el("span", { class: "tx" }, "- ", entryText(event.entry))) : "",
+      event.saved ? "" : this.why(),
+      this.fault ? el("p", { class: "fault", role: "alert", lang: "en" }, prose(this.fault)) : "",
+    );
+  }
+
+  /** In our words where we have some; what the rules say themselves is English. */
+  why() {
+    const key = `why_${(this.event.why ?? "").replace(" ", "_")}`;
+    return has(key) ? el("p", {}, t(key)) : el("p", { lang: "en" }, this.event.reason ?? "");
+  }
+
+  became(change) {
+    this.change = change;
+    this.gone = !this.gone;
+    this.fault = "";
+    this.draw();
+  }
+
+  failed(fault) {
+    this.fault = fault;
+    this.draw();
+  }
 }
 
 export class Transcript {
-  constructor(changed) {
+  /** `undo` and `show` get the card of something saved. */
+  constructor({ changed, undo, show }) {
     this.changed = changed;
+    this.acts = { undo, show };
     this.scroller = $("scroll");
     this.shown = []; // {turn, latency, item}, as they stand in the log
     this.waiting = new Map(); // latencies that came before their turn
     this.latencies = [];
     this.counted = null; // the last answer's tokens, where the engine tells them
     this.live = new Map(); // speaker → element
-    this.saved = []; // told before the turn that it belongs to
+    this.saved = []; // cards told before the turn that they belong to
+    this.cards = []; // all that are shown
+    this.rests = new Map(); // extracts by the index of the answer that rests on them
     this.following = true;
     this.scroller.addEventListener("scroll", () => this.scrolled());
     new ResizeObserver(() => this.follow()).observe(this.scroller);
@@ -100,6 +170,7 @@ export class Transcript {
   /** A new call or chat: indexes begin anew, what is shown stays. */
   begin() {
     this.waiting.clear();
+    this.rests.clear();
     this.settle();
   }
 
@@ -110,6 +181,7 @@ export class Transcript {
     else if (event.type === "latency") this.measured(event);
     else if (event.type === "tokens") this.count(event);
     else if (event.type === "remembered") this.remembered(event);
+    else if (event.type === "extracts") this.restsOn(event);
     else return;
     this.follow();
     this.changed();
@@ -119,7 +191,9 @@ export class Transcript {
     this.drop(turn.speaker);
     const latency = this.waiting.get(turn.index);
     this.waiting.delete(turn.index);
-    const entry = { turn, latency, item: turnElement(turn, latency) };
+    const entry = { turn, latency, extracts: turn.speaker === "assistant" ? this.rests.get(turn.index) : undefined };
+    this.rests.delete(turn.index);
+    entry.item = turnElement(entry);
     // A turn can be finished after one that began later; the log is in the order of speech.
     let place = this.shown.length;
     while (
@@ -132,10 +206,13 @@ export class Transcript {
     $("turns").insertBefore(entry.item, this.shown[place]?.item ?? null);
     this.shown.splice(place, 0, entry);
     if (turn.speaker === "user") {
-      for (const event of this.saved.splice(0)) entry.item.after(savedElement(event));
+      for (const card of this.saved.splice(0).reverse()) entry.item.after(card.item);
     }
     while (this.shown.length > SHOWN) {
-      this.shown.shift().item.remove();
+      const { item } = this.shown.shift();
+      while (item.nextElementSibling?.matches(".note")) item.nextElementSibling.remove();
+      item.remove();
+      this.cards = this.cards.filter((card) => card.item.isConnected || this.saved.includes(card));
       $("older").hidden = false;
     }
   }
@@ -159,8 +236,27 @@ export class Transcript {
 
   /** In a call it is told in front of the turn, in a chat behind it. */
   remembered(event) {
-    if (this.live.has("user")) this.saved.push(event);
-    else $("turns").append(savedElement(event));
+    const card = new Card(event, this.acts);
+    this.cards.push(card);
+    if (this.live.has("user")) this.saved.push(card);
+    else $("turns").append(card.item);
+  }
+
+  /** The newest line that was saved and still stands. */
+  lastSaved() {
+    return this.cards.findLast((card) => card.event.saved && card.change && !card.gone);
+  }
+
+  /** Told before the answer is heard, or while it is. */
+  restsOn({ index, extracts }) {
+    if (!extracts.length) return;
+    const entry = this.shown.findLast(({ turn }) => turn.speaker === "assistant");
+    if (entry?.turn.index === index) {
+      entry.extracts = extracts;
+      this.redraw(entry);
+    } else {
+      this.rests.set(index, extracts);
+    }
   }
 
   drop(speaker) {
@@ -190,13 +286,14 @@ export class Transcript {
   }
 
   redraw(entry) {
-    const item = turnElement(entry.turn, entry.latency);
+    const item = turnElement(entry);
     entry.item.replaceWith(item);
     entry.item = item;
   }
 
   translate() {
     this.shown.forEach((entry) => this.redraw(entry));
+    this.cards.forEach((card) => card.draw());
     for (const [speaker, item] of this.live) {
       item.querySelector("time").textContent = t("now");
       if (speaker === "user") item.querySelector(".who").firstChild.textContent = t("you");

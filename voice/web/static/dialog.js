@@ -1,0 +1,33 @@
+// The page's one dialog: modal, gives the focus back, and goes with Esc.
+
+import { $, el } from "./dom.js";
+import { t } from "./i18n.js";
+
+const dialog = $("dialog");
+let closed = null;
+
+dialog.addEventListener("close", () => {
+  dialog.replaceChildren();
+  closed?.();
+  closed = null;
+});
+
+export const isOpen = () => dialog.open;
+export const close = () => dialog.close();
+
+/**
+ * Open it with `body`. The last of `foot` is where one goes on; the focus begins on the element
+ * with `autofocus`, else on the first control.
+ */
+export function open({ title, hidden = false, lead = null, body = [], foot = null, about = false, after = null }) {
+  if (dialog.open) dialog.close();
+  closed = after;
+  const done = el("button", { class: "btn pri", type: "button", onclick: close }, t("close"));
+  dialog.replaceChildren(
+    el("div", { class: "hd" }, el("h2", { id: "dialog-title", class: hidden ? "vh" : null }, title), lead ? el("p", {}, lead) : null),
+    el("div", { class: about ? "bd about" : "bd" }, body),
+    el("div", { class: "ft" }, foot ?? done),
+  );
+  dialog.showModal();
+  dialog.querySelector("[data-first]")?.focus();
+}

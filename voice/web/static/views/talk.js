@@ -1,0 +1,604 @@
+// The view of the call: what it shows at which moment. The call goes on while other views are open.
+
+import { Call, openMicrophone } from "../call.js";
+import * as dialog from "../dialog.js";
+import { $, el, glyph, icon, kept, prose } from "../dom.js";
+import { language, t } from "../i18n.js";
+import { message as box } from "../parts.js";
+import { ask, Failed, fetched } from "../server.js";
+import * as side from "../side.js";
+import { Transcript } from "../transcript.js";
+import { VoiceLine } from "../voiceline.js";
+
+const WORD_MS = 250; // the state word changes no more often
+const STATUS_MS = 700;
+const FRESH_MS = 1500;
+const THINKING_MS = 1500;
+const MOVED_MS = 1000;
+const NOTICES = 3;
+
+const page = {
+  status: null,
+  viewName: "",
+  state: "idle", // what is shown
+  told: "listening", // what the server said last
+  call: null,
+  leaving: null, // a call that still says goodbye
+  starting: false,
+  muted: false,
+  lineUp: true,
+  about: null,
+  handedOver: 0,
+  saved: 0,
+  refused: 0,
+  engine: null, // another one than the status names, where it changed in mid-call
+  steps: kept.get("first-minute") === "done" ? null : [false, false, false, false, false],
+  message: null,
+  stopped: false, // a notice has said already why the call ends
+  chat: null,
+  chats: Promise.resolve(),
+};
+
+let frame = { go: () => {}, say: () => {} }; // the shell, once it is there
+const transcript = new Transcript({
+  changed: () => render(),
+  undo: (card) => takeBack(card),
+  show: (card) => frame.go("notebooks", { change: card.change }),
+});
+const levels = () => ({
+  user: page.call?.levels.of("user") ?? 0,
+  assistant: page.call?.levels.of("assistant") ?? 0,
+});
+const lines = [new VoiceLine($("line"), levels), new VoiceLine($("line2"), levels)];
+export const active = () => page.call !== null || page.starting;
+export const inCall = () => page.call !== null;
+const singleKeys = () => kept.get("single-keys") !== "off";
+
+// The state -------------------------------------------------------------------------------
+
+let wordTimer = 0;
+let wordAt = 0;
+let thinkingTimer = 0;
+let saidState = "idle";
+
+function showState(state) {
+  const before = page.state;
+  page.state = state;
+  for (const line of lines) line.show(state);
+  document.body.dataset.state = state;
+  $("stop").disabled = state !== "speaking" && !(state === "thinking" && (page.call || page.chat));
+  clearTimeout(wordTimer);
+  wordTimer = setTimeout(word, Math.max(0, WORD_MS - (performance.now() - wordAt)));
+  if (state !== before) announce(state);
+}
+
+function word() {
+  wordAt = performance.now();
+  const { state } = page;
+  for (const place of document.querySelectorAll(".glyph")) place.replaceChildren(glyph(state));
+  for (const place of document.querySelectorAll(".word")) place.textContent = t(state);
+  $("hint").textContent = hint(state);
+  document.title = `${active() ? t(state) : page.viewName} · Jarvis`;
+}
+
+/** The line below the state's word; keys are named only where there are some. */
+function hint(state) {
+  if (state === "preparing" && page.status?.loading) return page.status.loading;
+  if (state === "connecting" && page.call?.microphone) return t("h_joining");
+  const touch = !singleKeys() || matchMedia("(hover: none), (max-width: 760px)").matches;
+  return t(touch && ["idle", "muted"].includes(state) ? `h_${state}_touch` : `h_${state}`);
+}
+
+/** What can't be heard is said to a screen reader, and nothing else. */
+function announce(state) {
+  clearTimeout(thinkingTimer);
+  if (state === "reconnecting") $("shout").textContent = `${t(state)}. ${t("h_reconnecting")}`;
+  else if (state === "thinking") thinkingTimer = setTimeout(() => ($("say").textContent = t("thinking")), THINKING_MS);
+  else if (["connecting", "preparing", "muted"].includes(state)) $("say").textContent = t(state);
+  else if (state === "listening" && saidState !== "hearing") $("say").textContent = t(state);
+  saidState = state;
+}
+
+function refreshState() {
+  if (!active()) showState(page.chat ? "thinking" : "idle");
+  else if (page.call && !page.lineUp) showState("reconnecting");
+  else if (page.starting) return;
+  else if (page.muted && !["thinking", "speaking"].includes(page.told)) showState("muted");
+  else showState(page.told);
+}
+
+// Messages --------------------------------------------------------------------------------
+
+const AGAIN = ["a_again", () => start()];
+const TYPE = ["a_type", () => $("text").focus()];
+const MESSAGES = {
+  refused: { actions: [AGAIN, TYPE] },
+  none: { actions: [AGAIN, TYPE] },
+  busy: { actions: [AGAIN, TYPE] },
+  insecure: { actions: [TYPE] },
+  old: { actions: [TYPE] },
+  offline: { actions: [AGAIN, TYPE] },
+  mic: { actions: [AGAIN, TYPE] },
+  mic_lost: { actions: [AGAIN] },
+  server: { actions: [["a_again", () => retryServer()]] },
+  elsewhere: { kind: "handled", actions: [["a_here", () => start(true)]] },
+  moved: { kind: "handled", actions: [["a_here", () => start(true)]] },
+  engine: { actions: [AGAIN] },
+  lost: { actions: [AGAIN] },
+  offer: { actions: [AGAIN] },
+  silence: { kind: "handled" },
+  ended: { actions: [AGAIN] },
+  sound: { kind: "handled", actions: [["a_sound", () => playSound()]] },
+  typed: { actions: [] },
+};
+const OWN_WORDS = ["engine", "offer", "typed"]; // the server's sentence says more than ours
+
+function message(kind, detail = "") {
+  page.message = kind ? { kind, detail } : null;
+  renderMessage();
+}
+
+function renderMessage() {
+  const shown = page.message;
+  for (const place of [$("messages"), $("after")]) place.querySelector(".main")?.remove();
+  if (!shown) return;
+  const { kind, detail } = shown;
+  const own = OWN_WORDS.includes(kind) && detail;
+  const text = own ? detail : t(`e_${kind}_p`, { detail });
+  const told = box({ title: t(`e_${kind}`), text, ...MESSAGES[kind] });
+  told.classList.add("main");
+  (transcript.empty ? $("messages") : $("after")).append(told);
+  transcript.follow();
+}
+
+function notice({ kind, text }, place) {
+  const [first, ...rest] = text.split(/(?<=[.!?])\s+(?=\p{Lu})/u);
+  const told = box({ title: first, text: rest.join(" "), kind, lang: language() === "en" ? null : "en" });
+  told.classList.add("notice");
+  const shown = place.querySelectorAll(".notice");
+  if (shown.length >= NOTICES) shown[0].remove();
+  place.append(told);
+  transcript.follow();
+}
+
+function clearMessages() {
+  message(null);
+  document.querySelectorAll("#after .notice").forEach((told) => told.remove());
+}
+
+// What the server tells ---------------------------------------------------------------------
+
+let shownStatus = "";
+
+async function loadStatus() {
+  const status = await fetched("/api/status");
+  page.status = status;
+  if (page.message?.kind === "server") message(null);
+  const text = JSON.stringify([status, language()]);
+  if (text !== shownStatus) {
+    shownStatus = text;
+    renderStatus();
+  }
+  return status;
+}
+
+function renderStatus() {
+  const { status } = page;
+  if (!status) return;
+  const { engine, words, files } = side.facts(status);
+  $("fact-engine").replaceChildren(...engine);
+  $("fact-words").replaceChildren(...words);
+  $("fact-files").replaceChildren(...files);
+  const answering = page.engine ?? status.engine;
+  for (const button of document.querySelectorAll(".engine")) {
+    button.hidden = answering === null;
+    button.textContent = answering?.name ?? "";
+    button.setAttribute("aria-label", `${t("engine")}: ${answering?.name ?? ""}`);
+  }
+  $("hints").replaceChildren(...status.hints.map((tip) => el("li", { lang: "en" }, prose(tip))));
+  $("hints").hidden = status.hints.length === 0;
+  $("ask").textContent = status.ready ? t("asks_once") : `${t("preparing")}: ${status.loading}`;
+  $("messages").querySelectorAll(".notice").forEach((told) => told.remove());
+  status.notices.forEach((told) => notice(told, $("messages")));
+  if (page.state === "preparing") word();
+  render();
+}
+
+/** While something loads, or nobody answers, look again and again. */
+async function keepStatus() {
+  for (;;) {
+    try {
+      const status = await loadStatus();
+      if (status.ready) return;
+    } catch (fault) {
+      if (!(fault instanceof Failed)) throw fault;
+      message("server");
+    }
+    await new Promise((resolve) => setTimeout(resolve, STATUS_MS));
+  }
+}
+
+/** Wait until all is loaded. Where loading failed the call itself tries again, and says why not. */
+async function loaded(call) {
+  watchStatus();
+  const failed = () => page.status?.notices.some(({ kind }) => kind === "stop");
+  while (!call.done && !page.status?.ready && !failed()) {
+    await new Promise((resolve) => setTimeout(resolve, STATUS_MS / 4));
+  }
+}
+
+let watching = null;
+const watchStatus = () => (watching ??= keepStatus().finally(() => (watching = null)));
+
+async function retryServer() {
+  message(null);
+  await watchStatus();
+}
+
+function receive(event) {
+  if (event.type === "state") {
+    page.told = event.state === "ended" ? "idle" : event.state;
+    if (page.told !== "connecting") page.starting = false;
+    refreshState();
+    render();
+  } else if (event.type === "notice") {
+    if (event.kind === "stop") page.stopped = true;
+    notice(event, transcript.empty && !active() ? $("messages") : $("after"));
+  } else if (event.type === "engine") {
+    page.engine = event.engine;
+    notice({ kind: "handled", text: event.reason }, $("after"));
+    renderStatus();
+  } else if (event.type === "handed_over") {
+    page.handedOver += event.last_index - event.first_index + 1;
+    render();
+  } else if (event.type === "ended") {
+    ended(event.reason);
+  } else {
+    if (event.type === "turn") tick(event.turn);
+    if (event.type === "remembered") count(event);
+    transcript.receive(event);
+  }
+}
+
+/** The first minute's steps tick themselves off. */
+function tick(turn) {
+  if (page.steps && turn.speaker === "assistant" && page.call) page.steps[2] = true;
+}
+
+function count(event) {
+  page.saved += event.saved ? 1 : 0;
+  page.refused += event.saved || event.waits ? 0 : 1;
+  if (event.saved && page.steps) page.steps[3] = true;
+}
+
+// The call ----------------------------------------------------------------------------------
+
+export async function start(takeOver = false) {
+  if (active()) return;
+  page.starting = true;
+  page.told = "connecting";
+  page.muted = false;
+  page.lineUp = true;
+  page.stopped = false;
+  page.chat?.abort();
+  clearMessages();
+  if (page.steps) page.steps[0] = true;
+  showState("connecting");
+  render();
+  const call = new Call({
+    audio: $("voice"),
+    tell: (event) => page.call === call || page.leaving === call ? receive(event) : undefined,
+    line: (up) => {
+      if (page.call !== call) return;
+      page.lineUp = up;
+      refreshState();
+    },
+    over: (kind) => page.call === call && lost(kind),
+    soundHeld: () => message("sound"),
+  });
+  page.call = call;
+  try {
+    const microphone = await openMicrophone();
+    if (call.done) {
+      microphone.getTracks().forEach((track) => track.stop());
+      return;
+    }
+    call.useMicrophone(microphone);
+    if (page.steps) page.steps[1] = true;
+    showState("connecting");
+    if (!page.status?.ready) {
+      showState("preparing");
+      render();
+      await loaded(call);
+      if (call.done) return;
+      showState("connecting");
+    }
+    const own = page.leaving;
+    if (own) await own.ended;
+    if (call.done) return;
+    transcript.begin();
+    page.about = null;
+    page.handedOver = page.saved = page.refused = 0;
+    page.engine = null;
+    await call.connect(microphone, takeOver || own !== null);
+    if (call.done) return;
+    page.about = { beganAt: Date.now(), first: transcript.shown.length };
+    loadStatus().catch(() => {}); // whether it is being recorded
+    if (page.told !== "connecting") page.starting = false;
+    refreshState();
+    render();
+  } catch (fault) {
+    const hungUp = call.done && page.call !== call;
+    call.close();
+    if (hungUp) return;
+    idle();
+    if (!(fault instanceof Failed)) {
+      message("offer", String(fault.message ?? fault));
+      throw fault;
+    }
+    if (fault.kind === "lost") await lost("lost");
+    else message(fault.kind, fault.detail);
+    if (fault.kind === "server") watchStatus();
+  }
+}
+
+function idle() {
+  page.call = null;
+  page.starting = false;
+  page.muted = false;
+  transcript.settle();
+  refreshState();
+  render();
+}
+
+export async function hangUp() {
+  const { call } = page;
+  if (!call) return;
+  if (page.steps?.[3]) {
+    kept.set("first-minute", "done");
+    page.steps = null;
+  }
+  page.leaving = call;
+  idle();
+  await call.hangUp();
+  if (page.leaving === call) page.leaving = null;
+  transcript.settle();
+  frame.say(t("idle"));
+  loadStatus().catch(() => {});
+}
+
+function ended(reason) {
+  if (page.leaving) return;
+  idle();
+  const kinds = { silence: "silence", "page gone": "moved", "engine failed": "engine", error: "ended" };
+  if (reason in kinds && !(page.stopped && reason !== "silence")) message(kinds[reason]);
+  if (reason === "hang-up") setTimeout(whoHungUp, MOVED_MS);
+  loadStatus().catch(() => {});
+}
+
+/** Nobody hung up here: a goodbye that was heard, or another window that took the call over. */
+async function whoHungUp() {
+  const status = await loadStatus().catch(() => null);
+  if (status?.call && !active()) message("moved");
+}
+
+/** The line went without a goodbye: find out why. */
+async function lost(kind) {
+  idle();
+  if (kind === "lost") {
+    try {
+      const status = await loadStatus();
+      if (status.call) message("moved");
+      else if (!page.stopped) message("lost");
+    } catch {
+      message("server");
+      watchStatus();
+    }
+  } else message(kind);
+}
+
+export function mute() {
+  if (!page.call) return;
+  page.muted = !page.muted;
+  page.call.mute(page.muted);
+  refreshState();
+  render();
+}
+
+export function stopVoice() {
+  if (page.call) page.call.send({ type: "stop" });
+  else page.chat?.abort();
+}
+
+function playSound() {
+  $("voice").play();
+  message(null);
+}
+
+// Typing ------------------------------------------------------------------------------------
+
+let pasted = false;
+
+function typed() {
+  const field = $("text");
+  const text = field.value.trim();
+  if (!text) return;
+  const wasPasted = pasted;
+  field.value = "";
+  pasted = false;
+  transcript.following = true;
+  if (page.call) page.call.send({ type: "typed", text, pasted: wasPasted });
+  else page.chats = page.chats.then(() => chat(text, wasPasted));
+}
+
+$("type").addEventListener("submit", (event) => {
+  event.preventDefault();
+  typed();
+});
+
+$("text").addEventListener("input", (event) => {
+  if (["insertFromPaste", "insertFromDrop", "insertFromYank"].includes(event.inputType)) pasted = true;
+  if (!event.target.value) pasted = false;
+});
+
+async function chat(text, wasPasted) {
+  clearMessages();
+  const stopper = (page.chat = new AbortController());
+  let answered = false;
+  refreshState();
+  render();
+  try {
+    const response = await ask("/api/chat", { text, pasted: wasPasted }, { signal: stopper.signal });
+    for await (const event of events(response.body)) {
+      answered = true;
+      if (event.type === "state") continue; // without a call there is only "thinking"
+      receive(event);
+      render();
+    }
+  } catch (fault) {
+    if (fault.name === "AbortError") return;
+    if (!$("text").value && !answered) {
+      $("text").value = text; // nothing typed is lost
+      pasted = wasPasted;
+    }
+    if (fault instanceof Failed && fault.kind !== "offer" && fault.kind !== "engine") message(fault.kind, fault.detail);
+    else message("typed", fault.detail || (fault instanceof TypeError ? t("e_server_p") : fault.message));
+    if (fault.kind === "server") watchStatus();
+  } finally {
+    page.chat = null;
+    transcript.settle();
+    refreshState();
+    render();
+  }
+}
+
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const parts = (rest + value).split("\n");
+    rest = parts.pop();
+    for (const part of parts) if (part.trim()) yield JSON.parse(part);
+  }
+  if (rest.trim()) yield JSON.parse(rest);
+}
+
+// What is shown ---------------------------------------------------------------------------
+
+let queued = false;
+
+function render() {
+  if (queued) return;
+  queued = true;
+  requestAnimationFrame(() => {
+    queued = false;
+    redraw();
+  });
+}
+
+function moment() {
+  const turns = page.about ? transcript.shown.length - page.about.first : 0;
+  return {
+    status: page.status && page.engine ? { ...page.status, engine: page.engine } : page.status,
+    minute: page.steps,
+    about: page.about ? { ...page.about, turns, given: page.handedOver, running: page.call !== null, saved: page.saved, refused: page.refused } : null,
+    latencies: transcript.latencies,
+    counted: transcript.counted,
+  };
+}
+
+function redraw() {
+  const live = active();
+  const fresh = transcript.empty && !live && !page.chat;
+  $("first").hidden = !fresh;
+  $("scroll").classList.toggle("empty", fresh);
+  $("dk1").hidden = fresh;
+  $("again").hidden = live;
+  $("stop").hidden = !live && !page.chat;
+  $("mute").hidden = $("hang").hidden = !live;
+  $("strip").hidden = $("top-call").hidden = !live;
+  for (const sign of document.querySelectorAll(".rec")) sign.hidden = !live || !page.status?.call?.recorded;
+  $("strip-mute").textContent = t(page.muted ? "unmute" : "mute");
+  $("mute").disabled = $("strip-mute").disabled = page.call === null;
+  $("mute").setAttribute("aria-pressed", String(page.muted));
+  $("mute").setAttribute("aria-label", t(page.muted ? "unmute" : "mute"));
+  $("mute-word").textContent = t(page.muted ? "unmute" : "mute");
+  $("mute").querySelector("svg").replaceWith(icon(page.muted ? "talk" : "mute"));
+  document.querySelectorAll(".single").forEach((hint) => (hint.hidden = !singleKeys()));
+  $("side").replaceChildren(...side.sections(moment()));
+  for (const line of lines) line.wake();
+}
+
+
+// Taking back ---------------------------------------------------------------------------------
+
+/** Undo what was saved, or put it back. The card says what became of it. */
+async function takeBack(card) {
+  try {
+    const done = await fetched("/api/undo", { change: card.change });
+    card.became(done.id);
+    frame.say(t(card.gone ? "taken_back" : "put_back"));
+  } catch (fault) {
+    card.failed(fault.kind === "server" ? t("e_server") : fault.detail);
+  }
+}
+
+/** The newest saved line. */
+export function undoLast() {
+  const card = transcript.lastSaved();
+  if (card) takeBack(card);
+  return Boolean(card);
+}
+
+// The shell's door ------------------------------------------------------------------------------
+
+export function begin(shell) {
+  frame = shell;
+  showState("idle");
+  watchStatus();
+  setInterval(() => {
+    if (document.hidden || !page.about) return;
+    const s = Math.floor((Date.now() - page.about.beganAt) / 1000);
+    $("strip-time").textContent = active() ? `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}` : "";
+    if (s % 30 === 0) render();
+  }, 1000);
+}
+
+export function draw() {
+  transcript.translate();
+  word();
+  renderMessage();
+  renderStatus();
+  render();
+}
+
+export function repaint() {
+  for (const line of lines) line.wake();
+}
+
+let stale = 0;
+
+export function changed(names) {
+  if (!names.includes("notebooks") || !page.status?.ready || stale) return;
+  stale = setTimeout(() => {
+    stale = 0;
+    loadStatus().catch(() => {});
+  }, FRESH_MS);
+}
+
+/** The view comes into sight: nothing is to be fetched, the call's own line tells what is new. */
+export function show() {
+  repaint();
+  transcript.follow();
+}
+
+/** What the window is called while nobody talks. */
+export function name(viewName) {
+  page.viewName = viewName;
+  word();
+}
+
+export const showAbout = () =>
+  dialog.open({ title: t("about"), hidden: true, about: true, body: side.sections(moment()) });
