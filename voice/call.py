@@ -230,6 +230,7 @@ class Call:
             news=news_of(setup.session),
             notify=self._emit,
             fresh_prefix=self._fresh_prefix,
+            played_samples=self.played_samples,
         )
 
     async def _fresh_prefix(self) -> Prefix:

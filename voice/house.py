@@ -554,8 +554,6 @@ class House:
                 recorder=RecordingProcessor(recorder) if recorder else None,
             )
         )
-        if isinstance(engine, OpenAIRealtimeEngine):
-            engine.played_samples = call.played_samples
         listening = asyncio.create_task(_obey(transport, call))
         try:
             result = await call.run()
