@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memory.door import NotebookPage as NotebookPage
     from memory.door import NotebookSummary as NotebookSummary
     from memory.door import Session as Session
+    from memory.door import notes_block as notes_block
     from memory.door import warm as warm
     from memory.events import Event as Event
     from memory.events import EventLog as EventLog
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from memory.llm.recorded import RecordedReviewer as RecordedReviewer
     from memory.notebooks.filter_line import filtered as filtered
     from memory.notebooks.judge import judged as judged
+    from memory.notes.context import SMALL_EXTRACTS_CHARS as SMALL_EXTRACTS_CHARS
+    from memory.notes.context import fitting as fitting
     from memory.prompts import prompt as prompt
     from memory.remembering import OWN_WORDS as OWN_WORDS
     from memory.remembering import asks_to_remember as asks_to_remember
@@ -55,6 +58,15 @@ if TYPE_CHECKING:
     from memory.task import MemoryTask as MemoryTask
     from memory.task import Reviewed as Reviewed
     from memory.task import ReviewReport as ReviewReport
+    from memory.thinking.thinking import Caps as ThinkCaps
+    from memory.thinking.thinking import Thinked as Thinked
+    from memory.thinking.thinking import Thinking as Thinking
+    from memory.thinking.ledger import Thoughts as Thoughts
+    from memory.watching.status import WatchStatus as WatchStatus
+    from memory.watching.status import Seen as Seen
+    from memory.watching.watching import Watching as Watching
+    from memory.watching.tree import Project as Project
+    from memory.watching.tree import scan as scan
     from memory.threads import brief_turns as brief_turns
     from memory.wipe import WipeItem as WipeItem
     from memory.wipe import WipePlan as WipePlan
@@ -109,11 +121,24 @@ _WHERE = {
     "prompt": ("memory.prompts", "prompt"),
     "requested": ("memory.requests", "requested"),
     "only_remembering": ("memory.remembering", "only_remembering"),
+    "SMALL_EXTRACTS_CHARS": ("memory.notes.context", "SMALL_EXTRACTS_CHARS"),
+    "fitting": ("memory.notes.context", "fitting"),
+    "notes_block": ("memory.door", "notes_block"),
+    "ThinkCaps": ("memory.thinking.thinking", "Caps"),
+    "Thinked": ("memory.thinking.thinking", "Thinked"),
+    "Thinking": ("memory.thinking.thinking", "Thinking"),
+    "Thoughts": ("memory.thinking.ledger", "Thoughts"),
+    "WatchStatus": ("memory.watching.status", "WatchStatus"),
+    "Seen": ("memory.watching.status", "Seen"),
+    "Watching": ("memory.watching.watching", "Watching"),
+    "Project": ("memory.watching.tree", "Project"),
+    "scan": ("memory.watching.tree", "scan"),
     "warm": ("memory.door", "warm"),
 }
 
 __all__ = [
     "OWN_WORDS",
+    "SMALL_EXTRACTS_CHARS",
     "Alone",
     "Background",
     "BackgroundWishes",
@@ -156,11 +181,22 @@ __all__ = [
     "asks_to_remember",
     "brief_turns",
     "filtered",
+    "fitting",
     "judged",
+    "notes_block",
     "only_remembering",
     "picked",
     "prompt",
     "requested",
+    "ThinkCaps",
+    "Thinked",
+    "Thinking",
+    "Thoughts",
+    "WatchStatus",
+    "Seen",
+    "Watching",
+    "Project",
+    "scan",
     "warm",
 ]
 

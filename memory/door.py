@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -40,10 +40,13 @@ from memory.notebooks.origins import origins
 from memory.notebooks.page import Page, read_page
 from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
 from memory.notebooks.remember import Asked, only_looks_like_it
+from memory.notes.context import EXTRACTS_CHARS, block
+from memory.notes.looking import Notes
 from memory.presence import Presence
 from memory.prompts import prompt
 from memory.records import (
     Change,
+    Extract,
     HandOver,
     JournalDay,
     JournalEntry,
@@ -64,11 +67,17 @@ from memory.remembering import (
 from memory.reviews import Reviews
 from memory.reviews import Waiting as WaitingReview
 from memory.task import MemoryTask
+from memory.thinking.elsewhere import QuietEverywhere
+from memory.thinking.ledger import Thoughts, thoughts
+from memory.thinking.thinking import Caps, Thinking
 from memory.vault import MEMORY, PERSONA, USER, Vault
+from memory.watching import status as watch_status
+from memory.watching.status import Seen, WatchStatus
+from memory.watching.watching import Watching
 from memory.wipe import WipePlan, WipeReport, finish, plan, recorded_in, wipe
 
 if TYPE_CHECKING:
-    from memory.embedding import Embedder
+    from memory.embedding import Embedder, Vectors
 
 log = logging.getLogger(__name__)
 
@@ -127,6 +136,11 @@ class MarkedSentence:
     failed: str
 
 
+def notes_block(extracts: Sequence[Extract]) -> str:
+    """The extracts as they stand in the one request that they are for (N4)."""
+    return block(extracts, prompt("notes.md"))
+
+
 class Memory:
     """Notebooks, conversations and the event log of one user. For any thread."""
 
@@ -142,6 +156,7 @@ class Memory:
         self.events = events
         self.lessons = Lessons(events, _embedder)
         self.index = Index(state, vault)
+        self._notes = Notes(self.index, _embedder)
 
     @classmethod
     def open(
@@ -459,7 +474,7 @@ class Memory:
 
         This and `notes` look first what changed; they raise StateUnwritable, VaultMissing.
         """
-        return self.index.search(words, where="journal", limit=limit, progress=progress)
+        return self._notes.search(words, where="journal", limit=limit, progress=progress)
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
         """The journal's newest entries, newest first."""
@@ -479,10 +494,83 @@ class Memory:
         """The notes' pieces for any words, best first. `folder` is a part of the vault, or another
         folder of notes."""
         with self.index.of(folder) as (index, inside):
-            return index.search(words, where="notes", limit=limit, folder=inside, progress=progress)
+            notes = self._notes if index is self.index else Notes(index, _embedder)
+            return notes.search(words, limit=limit, folder=inside, progress=progress)
+
+    def extracts(
+        self,
+        said: str,
+        *,
+        chars: int = EXTRACTS_CHARS,
+        vector: Vectors | None = None,
+        fresh: bool = True,
+    ) -> tuple[Extract, ...]:
+        """What of the notes has to do with a turn, the best first, for this one request; often
+        none (N1, N3). `fresh` looks first what changed. `vector` is what `meaning_of` gave for
+        these words, or for the beginning of them. Raises StateUnwritable, VaultMissing."""
+        return self._notes.extracts(said, chars=chars, vector=vector, fresh=fresh)
+
+    def meaning_of(self, said: str) -> Vectors | None:
+        """What a turn means, some 40 ms of this CPU; None without a model for that (N7)."""
+        return self._notes.vector_of(said)
+
+    def embed_some(self, most: int = 1) -> int:
+        """Make so many of the vectors that are missing, 0.3 s each; 0 where there is nothing to
+        do. Raises StateUnwritable, VaultMissing."""
+        return self._notes.embed_some(most)
 
     def _named(self, path: Path) -> str:
         return path.relative_to(self._vault.path).as_posix()
+
+    # Watching and thinking -------------------------------------------------------------
+
+    def watching(
+        self,
+        folders: Sequence[Path],
+        now: Callable[[], datetime],
+        *,
+        seen: Callable[[Seen], None] = lambda _: None,
+        calm: Callable[[], bool] = lambda: True,
+    ) -> Watching:
+        """The watch over these folders and the vault; see `memory.watching`. It keeps the index
+        current and journals what changed, the latter only while it is calm."""
+        return Watching(
+            state=self._state,
+            vault=self._vault,
+            folders=folders,
+            now=now,
+            index=self.index,
+            journal=self.journal,
+            seen=seen,
+            calm=calm,
+        )
+
+    def watch_status(self) -> WatchStatus | None:
+        """What the watch does, in whatever process; None where nobody ever watched."""
+        return watch_status.read(self._state)
+
+    def thinking(
+        self,
+        *,
+        model: Callable[[], Awaitable[Llm]],
+        quiet: Quiet,
+        now: Callable[[], datetime],
+        caps: Caps,
+    ) -> Thinking:
+        """The think loop over the journal; see `memory.thinking`. Quiet means in every process."""
+        return Thinking(
+            state=self._state,
+            vault=self._vault,
+            events=self.events,
+            model=model,
+            quiet=QuietEverywhere(self._state, quiet),
+            now=now,
+            caps=caps,
+        )
+
+    def thoughts(self, now: datetime) -> Thoughts:
+        """How thinking went lately, and what it has taken of its caps."""
+        return thoughts(self.events.events("thought"), now)
 
     # Conversations ---------------------------------------------------------------------
 

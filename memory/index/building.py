@@ -24,6 +24,8 @@ from memory.records import LANGUAGES, JournalRead, Language
 
 _ALL_LANGUAGES = (1 << len(LANGUAGES)) - 1
 _BETWEEN = "\n"
+_LANGUAGE_CHARS = 4000
+"""So much of a note tells its language."""
 _TOPICS = "/topics/"
 # What the journal writes into a topic's file: the entry is found in its day.
 _TOPIC_LINE = re.compile(r"^- \d{4}-\d\d-\d\d .*\]\(\.\./daily/.*$", re.MULTILINE)
@@ -234,7 +236,7 @@ class Writer:
         if kind == "journal" and _TOPICS in name:
             text = _TOPIC_LINE.sub("", text)
         never = wording.never_meant()
-        language = wording.language_of(wording.words(text))
+        language = wording.language_of(wording.words(text[:_LANGUAGE_CHARS]))
         languages = 1 << LANGUAGES.index(language) if language else _ALL_LANGUAGES
         stem = PurePosixPath(name).stem
         entries = _entries(stem, text) if kind == "journal" else ()

@@ -173,7 +173,7 @@ def _mark(match: re.Match[str]) -> str:
 
 # What a model takes for more than text ------------------------------------------------
 
-_FRAME_NAMES = r"user\.md|memory\.md|news|lessons"
+_FRAME_NAMES = r"user\.md|memory\.md|news|lessons|notes"
 _CONTROL_NAMES = (
     r"s|bos|eos|pad|unk|mask|cls|sep|sys|system|user|assistant|model|inst|instructions?"
     r"|start_of_turn|end_of_turn|think|thinking|tools?|tool_\w+|function\w*|fim_\w+|repo_name"
