@@ -9,6 +9,8 @@ VoiceFault
 ├── CallInProgress       a call runs already, in another window
 ├── OfferInvalid         the page's offer of a call can't be read
 ├── SettingInvalid       a setting that can't be read, from file, environment or flag
+├── SoundUnavailable     this machine's microphone or loudspeaker can't be opened
+├── WatchStuck           another process' watch can't be ended
 └── RecordingInvalid     a recorded call whose files don't fit the format
 
 Each message says what happened and what to do; it is shown to the user as it is.
@@ -54,4 +56,12 @@ class OfferInvalid(VoiceFault):
 
 
 class RecordingInvalid(VoiceFault):
+    pass
+
+
+class SoundUnavailable(VoiceFault):
+    pass
+
+
+class WatchStuck(VoiceFault):
     pass
