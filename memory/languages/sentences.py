@@ -19,6 +19,7 @@ import sentencex
 
 from memory.languages import packaged, patterns
 from memory.languages.folding import fold, folded
+from memory.languages.words import tells_language
 
 _REACH_CHARS = 48
 _SHORTEST_CUT_CHARS = 10
@@ -97,7 +98,6 @@ def opens_request(text: str) -> bool:
 
 
 def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]]:
-    asked = (language,) if language in _BOUNDARY_LANGUAGES else _BOUNDARY_LANGUAGES
     start = 0
     for line in text.splitlines(keepends=True):
         if _MAY_END.search(line.rstrip(_AT_THE_END)) is None:  # so it is with most transcripts
@@ -105,7 +105,10 @@ def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]
             start += len(line)
             continue
         found = {each: ends(each, line) for each in _BOUNDARY_LANGUAGES}
-        agreed = set.intersection(*(found[each] for each in asked))
+        agreed = set.intersection(*found.values())
+        if len(agreed) < max(map(len, found.values())):  # "ago." is an abbreviation in Spanish
+            told = language or tells_language(line)
+            agreed = found.get(told or "", agreed)
         begin = 0
         for end in sorted(set().union(*found.values())):
             if end in agreed or _ends_before_lower_case(line, begin, end):

@@ -42,6 +42,7 @@ def test_clauses(text: str, expected: list[str]) -> None:
         ("ich wohne hier. such mir was. danke", 3),
         ("Das ist z. B. gut.", 1),
         ("Frau Dr. Weiß kommt. Und du?", 2),
+        ("I moved here two years ago. My sister lives in Rome.", 2),
         ("eins\nzwei\r\n\r\ndrei", 3),
         ("", 0),
         (" \n\t ", 0),

@@ -136,7 +136,7 @@ POINTS_BACK = [
     ("Remember that. What's the weather?", "I have a cat.", ["I have a cat."]),
     ("Remember this. I start on Monday.", "I have a cat.", ["I start on Monday."]),
     ("Remember this:", "I have a cat.", ["I have a cat."]),
-    ("I moved here two years ago. Remember that.", None, ["I moved here two years ago"]),
+    ("I moved here two years ago. Remember that.", None, ["I moved here two years ago."]),
     ("I moved here a year ago. Remember that I'm vegan.", None, ["I'm vegan."]),
     ("No, I live in Bonn, remember that.", None, ["I live in Bonn"]),
     ("Remember that.", "no, I live in Bonn", ["I live in Bonn"]),
