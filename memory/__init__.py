@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memory.door import NotebookSummary as NotebookSummary
     from memory.door import Session as Session
     from memory.door import notes_block as notes_block
+    from memory.embedding import Vectors as Vectors
     from memory.door import warm as warm
     from memory.events import Event as Event
     from memory.events import EventLog as EventLog
@@ -58,16 +59,16 @@ if TYPE_CHECKING:
     from memory.task import MemoryTask as MemoryTask
     from memory.task import Reviewed as Reviewed
     from memory.task import ReviewReport as ReviewReport
+    from memory.thinking.ledger import Thoughts as Thoughts
     from memory.thinking.thinking import Caps as ThinkCaps
     from memory.thinking.thinking import Thinked as Thinked
     from memory.thinking.thinking import Thinking as Thinking
-    from memory.thinking.ledger import Thoughts as Thoughts
-    from memory.watching.status import WatchStatus as WatchStatus
+    from memory.threads import brief_turns as brief_turns
     from memory.watching.status import Seen as Seen
-    from memory.watching.watching import Watching as Watching
+    from memory.watching.status import WatchStatus as WatchStatus
     from memory.watching.tree import Project as Project
     from memory.watching.tree import scan as scan
-    from memory.threads import brief_turns as brief_turns
+    from memory.watching.watching import Watching as Watching
     from memory.wipe import WipeItem as WipeItem
     from memory.wipe import WipePlan as WipePlan
     from memory.wipe import WipeReport as WipeReport
@@ -112,6 +113,7 @@ _WHERE = {
     "WipeItem": ("memory.wipe", "WipeItem"),
     "WipePlan": ("memory.wipe", "WipePlan"),
     "WipeReport": ("memory.wipe", "WipeReport"),
+    "Vectors": ("memory.embedding", "Vectors"),
     "WaitingReview": ("memory.reviews", "Waiting"),
     "brief_turns": ("memory.threads", "brief_turns"),
     "asks_to_remember": ("memory.remembering", "asks_to_remember"),
@@ -160,6 +162,7 @@ __all__ = [
     "NotebookPage",
     "NotebookSummary",
     "Pending",
+    "Project",
     "Question",
     "Quiet",
     "RecordedReviewer",
@@ -170,11 +173,19 @@ __all__ = [
     "ReviewReport",
     "ReviewSummary",
     "Reviewed",
+    "Seen",
     "Session",
     "Surroundings",
     "TalksTo",
+    "ThinkCaps",
+    "Thinked",
+    "Thinking",
+    "Thoughts",
     "TokenSummary",
+    "Vectors",
     "WaitingReview",
+    "WatchStatus",
+    "Watching",
     "WipeItem",
     "WipePlan",
     "WipeReport",
@@ -188,14 +199,6 @@ __all__ = [
     "picked",
     "prompt",
     "requested",
-    "ThinkCaps",
-    "Thinked",
-    "Thinking",
-    "Thoughts",
-    "WatchStatus",
-    "Seen",
-    "Watching",
-    "Project",
     "scan",
     "warm",
 ]

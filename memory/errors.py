@@ -5,7 +5,6 @@ MemoryFault
 ├── StateUnwritable      the state folder can't be written: full disk, no permission
 ├── ConversationInUse    another process holds this conversation
 ├── AlreadyWatching      another process watches with this state
-├── NothingToWatch       a folder that is to be watched is none
 ├── NotebookUnwritable   a notebook can't be changed as it is: read-only, no UTF-8, no text
 ├── NotebookChanged      a notebook was edited elsewhere while somebody edited it here
 ├── NoSuchChange         no change with this id, no entry like this text
@@ -37,10 +36,6 @@ class ConversationInUse(MemoryFault):
 
 
 class AlreadyWatching(MemoryFault):
-    pass
-
-
-class NothingToWatch(MemoryFault):
     pass
 
 

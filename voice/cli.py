@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voice import cli_memory, cli_recall, cli_talk, cli_wipe  # noqa: F401 - each registers its commands
+from voice import cli_journal, cli_memory, cli_recall, cli_talk, cli_wipe  # noqa: F401 - each registers its commands
 from voice.cli_shared import (
     CARE,
     FAILED,

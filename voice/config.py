@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -61,6 +61,14 @@ class Config(BaseSettings):
     google_key: str = ""
     openrouter_key: str = ""
 
+    watch: Annotated[tuple[Path, ...], NoDecode] = ()
+    """Folders whose projects are watched while `jarvis serve` or `talk` runs, and by `jarvis watch`."""
+    think: bool = True
+    """Off: nobody thinks by itself; `jarvis think` still does."""
+    think_every_s: Annotated[float, Field(ge=1)] = 60
+    think_calls_a_day: Annotated[int, Field(ge=0)] = 24
+    think_tokens_a_day: Annotated[int, Field(ge=0)] = 40_000
+
     languages: Annotated[tuple[Language, ...], NoDecode] = LANGUAGES
     language: Language | None = None
     voice_es: Literal["auto", "kokoro", "espeak"] = "auto"
@@ -77,6 +85,18 @@ class Config(BaseSettings):
         if isinstance(given, str):
             values = {**values, "languages": [part.strip() for part in given.split(",")]}
         return values
+
+    @field_validator("watch", mode="before")
+    @classmethod
+    def _split_watch(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            return tuple(part for part in given.split(os.pathsep) if part)
+        return given
+
+    @field_validator("watch")
+    @classmethod
+    def _at_home(cls, given: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(each.expanduser().absolute() for each in given)
 
     @model_validator(mode="after")
     def _language_is_enabled(self) -> Config:

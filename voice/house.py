@@ -47,6 +47,7 @@ from voice.records import (
 )
 from voice.speech.choice import SpeechFiles, Synthesizer, choose_voices
 from voice.speech.client import Speech
+from voice.tending import Tending
 from voice.transports.browser import BrowserTransport, FromPage, HangUp, Muted, Stop, Typed
 from voice.transports.recording import RecordingProcessor
 from voice.workers import Worker
@@ -244,6 +245,7 @@ class House:
         self.reviews = self.memory.task(
             model=self._background_model, quiet=self._quiet, now=now, learning=config.learning
         )
+        self.tending = Tending(config, self.memory, self._background_model, self._quiet)
 
     # Loading -------------------------------------------------------------------------
 
@@ -266,6 +268,7 @@ class House:
         self._loading = ""
         self._ready.set()
         self.learn()
+        self.tending.start()
         if self._model is not None:
             self._warming = asyncio.create_task(self._keep_warm(self._model))
 
@@ -390,7 +393,11 @@ class House:
             summary.name: {"entries": summary.entries, "chars": summary.chars}
             for summary in self.memory.notebooks()
         }
-        warnings = [*self.memory.prefix().warnings, *self.memory.events.warnings]
+        warnings = [
+            *self.memory.prefix().warnings,
+            *self.memory.events.warnings,
+            *self.tending.faults,
+        ]
         return {
             "engine": asdict(self._description()) if chosen else None,
             "languages": list(self._config.languages),
@@ -494,6 +501,7 @@ class House:
         await self.hang_up()
         if self._chat is not None:
             await self._chat.end()
+        await self.tending.close()
         begun = (self._chatting, self._loaded, self._warming, self._reviewing)
         tasks = [task for task in begun if task is not None]
         for task in tasks:

@@ -6,7 +6,7 @@ the next one says what came of it. Where that is missing, a process died over th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -94,4 +94,34 @@ def past(events: Iterable[Event]) -> Past:
         traces=tuple(traces),
         failures=failures,
         next_at=next_at,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thoughts:
+    """`spent` in the last 24 hours; the last call's `outcome`, when it was, and who was asked.
+
+    `failures` counts calls without an answer since the last one with.
+    """
+
+    spent: Spent
+    at: datetime | None = None
+    outcome: Outcome | None = None
+    model: str | None = None
+    failures: int = 0
+    next_at: datetime | None = None
+
+
+def thoughts(events: Sequence[Event], now: datetime) -> Thoughts:
+    lately = spent(events, now - DAY)
+    if not events:
+        return Thoughts(spent=lately)
+    before, last = past(events), events[-1]
+    return Thoughts(
+        spent=lately,
+        at=last.at.astimezone(now.tzinfo),
+        outcome=last.data["outcome"],
+        model=last.data["model"],
+        failures=before.failures,
+        next_at=before.next_at,
     )

@@ -69,6 +69,9 @@ class Telling:
         """Files that changed and are not told yet."""
         return sum(len(each.paths) for each in self._untold.values())
 
+    def knows(self, each: Watched) -> bool:
+        return each.tree.root in self._watched
+
     def take_up(self, each: Watched) -> None:
         """A project folder as it is now; what changed while nobody watched is untold."""
         root = each.tree.root

@@ -24,7 +24,7 @@ from typing import Protocol, TypeVar
 from filelock import FileLock
 
 from memory import store
-from memory.errors import AlreadyWatching, MemoryFault, NothingToWatch, StateUnwritable
+from memory.errors import AlreadyWatching, MemoryFault, StateUnwritable
 from memory.records import JournalEntry
 from memory.threads import in_thread
 from memory.vault import Vault
@@ -60,7 +60,7 @@ class Index(Protocol):
 
 class Watching:
     """`index` is None where there is none to keep; `journal` appends an entry. `now` is the user's
-    clock, `clock` counts seconds. `seen` hears of each change."""
+    clock, `clock` counts seconds. `seen` hears of each change. The journal waits for `calm`."""
 
     def __init__(
         self,
@@ -74,6 +74,7 @@ class Watching:
         notifier: Notifier | None = None,
         clock: Callable[[], float] = time.monotonic,
         seen: Callable[[Seen], None] = lambda _: None,
+        calm: Callable[[], bool] = lambda: True,
     ) -> None:
         # What Jarvis writes itself is no discovery.
         own = (vault.folder.resolve(), state.resolve())
@@ -83,6 +84,7 @@ class Watching:
         self._notifier = notifier or Notifier()
         self._clock = clock
         self._tell_seen = seen
+        self._is_calm = calm
         self._projects = [
             Watched(Tree(folder, "project", own), clock) for folder in _apart(folders)
         ]
@@ -104,7 +106,7 @@ class Watching:
 
     async def run(self) -> None:
         """Until it is cancelled or stopped; then what is untold is told. Raises AlreadyWatching,
-        NothingToWatch, StateUnwritable."""
+        StateUnwritable."""
         holder = await asyncio.to_thread(self.hold)
         # Of its own: it waits for good, and the loop's threads are few.
         waiting = ThreadPoolExecutor(1, "watching")
@@ -140,18 +142,12 @@ class Watching:
         return holder
 
     def begin(self) -> None:
-        """Look at everything once. Raises NothingToWatch for a folder that is none."""
-        for each in self._projects:
-            if not each.tree.is_there():
-                raise NothingToWatch(
-                    f"{each.tree.root} is no folder, so it can't be watched. Name a folder."
-                )
+        """Look at everything once. A folder that is away is waited for."""
         for each, rel in self._look(self._all, anew=True):
             each.examine(rel, at_once=True)
         if self._index is not None:
             self._on_index(self._index.check)
-        for each in self._projects:
-            self._telling.take_up(each)
+        self._take_up()
         self._show(at_once=True)
         self.begun.set()
 
@@ -173,7 +169,7 @@ class Watching:
             or everything
             or any(each.unsure for each in self._all)
             or now_s - self._roots_s >= _ROOTS_S
-            or self._telling.is_due()
+            or (self._telling.is_due() and self._is_calm())
             or not self._is_shown
         )
 
@@ -202,7 +198,8 @@ class Watching:
         if looks:
             candidates += self._look(looks, anew=not everything or moved)
         self._examine(dict.fromkeys(candidates))
-        if self._telling.tell():
+        self._take_up()
+        if self._is_calm() and self._telling.tell():
             self._is_shown = False
         self._show()
 
@@ -231,11 +228,18 @@ class Watching:
             self._looked_s = self._clock()
         return list(found)
 
+    def _take_up(self) -> None:
+        """Projects that are here for the first time: what they hold now is where telling begins."""
+        for each in self._projects:
+            if each.folders and not self._telling.knows(each):
+                self._telling.take_up(each)
+
     def _examine(self, candidates: Iterable[tuple[Watched, str]]) -> None:
         notes: list[Path] = []
         for each, rel in candidates:
-            what = each.examine(rel)
-            if what is None:
+            is_new = each in self._projects and not self._telling.knows(each)
+            what = each.examine(rel, at_once=is_new)
+            if what is None or is_new:
                 continue
             if each in self._projects:
                 self._telling.note(each, rel)

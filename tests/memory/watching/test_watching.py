@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.watching import STYLES
-from memory.errors import AlreadyWatching, NothingToWatch, StateUnwritable
+from memory.errors import AlreadyWatching, StateUnwritable
 from memory.records import JournalEntry
 from memory.vault import Vault
 from memory.watching import status
@@ -66,6 +66,7 @@ class House:
         self.seen: list[tuple[str, str]] = []
         self.refuses: StateUnwritable | None = None
         self.now_s = 0.0
+        self.is_calm = True
         self.tell = tell or self._watch
         self.watching = self.made()
 
@@ -84,6 +85,7 @@ class House:
             notifier=Notifier(self.tell),
             clock=lambda: self.now_s,
             seen=self.saw,
+            calm=lambda: self.is_calm,
         )
 
     def append(self, entry: JournalEntry) -> None:
@@ -131,6 +133,19 @@ def test_a_change_becomes_an_entry(house: House) -> None:
     assert "func refund the order() {}" in entry.text
     assert entry.tags == ("shop",)
     assert entry.at == BEGAN
+
+
+def test_the_journal_waits_for_calm(house: House) -> None:
+    """While somebody speaks the index is kept, and nothing else is worked on."""
+    house.begin()
+    house.is_calm = False
+    house.told(house.write("code/shop/pay.go", "one\n"), house.write("vault/a.md", "one\n"))
+    house.later(SETTLE_S)
+    assert house.index.updates == [["a.md"]]
+    assert house.entries == []
+    house.is_calm = True
+    house.later(0.1)
+    assert len(house.entries) == 1
 
 
 def test_the_same_content_is_no_change(house: House) -> None:
@@ -352,14 +367,32 @@ def test_a_file_that_is_deleted_and_created_was_never_gone(house: House) -> None
 
 
 def test_only_one_process_watches(house: House) -> None:
-    """A second one is refused, with what to do; a folder that is none, too."""
+    """A second one is refused, with what to do."""
     holder = house.watching.hold()
     with pytest.raises(AlreadyWatching, match="--stop"):
         house.made().hold()
     holder.release()
-    house.watching = house.made(house.root / "none")
-    with pytest.raises(NothingToWatch, match="no folder"):
-        house.begin()
+
+
+def test_a_folder_that_is_not_there_yet_is_waited_for(house: House) -> None:
+    """A drive that is plugged in later: what is on it is where telling begins."""
+    away = house.root / "away"
+    house.code.rename(away)
+    house.begin()
+    away.rename(house.code)
+    house.later(2.0)
+    house.later(SETTLE_S)
+    assert house.entries == []
+    house.told(house.write("code/shop/pay.go", "one\n"))
+    house.later(SETTLE_S)
+    assert len(house.entries) == 1
+    house.watching = house.made()
+    house.code.rename(away)
+    house.begin()
+    away.rename(house.code)
+    house.later(2.0)
+    house.later(SETTLE_S)
+    assert len(house.entries) == 1
 
 
 def test_folders_within_others_are_watched_once(house: House) -> None:

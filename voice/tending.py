@@ -1,0 +1,80 @@
+"""What goes on beside conversations: folders are watched, and Jarvis thinks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from memory import Llm, Memory, ThinkCaps, Thinked
+from memory.errors import AlreadyWatching, MemoryFault
+from voice.config import Config
+from voice.own_memory import now
+from voice.quiet import QuietHouse
+
+log = logging.getLogger(__name__)
+
+
+class Tending:
+    """Made on a running loop; `start` once, `close` once. `faults` are sentences for the user."""
+
+    def __init__(
+        self,
+        config: Config,
+        memory: Memory,
+        model: Callable[[], Awaitable[Llm]],
+        quiet: QuietHouse,
+    ) -> None:
+        self._config = config
+        self._memory = memory
+        self._quiet = quiet
+        self._tasks: list[asyncio.Task[None]] = []
+        self.faults: list[str] = []
+        self._thinking = memory.thinking(
+            model=model,
+            quiet=quiet,
+            now=now,
+            caps=ThinkCaps(
+                calls_a_day=config.think_calls_a_day, tokens_a_day=config.think_tokens_a_day
+            ),
+        )
+
+    def start(self) -> None:
+        """Watch the folders of the settings, and think, from now on."""
+        if self._tasks:
+            return
+        if self._config.watch:
+            self._tasks.append(asyncio.create_task(self._watch()))
+        if self.thinks:
+            self._tasks.append(asyncio.create_task(self._thinking.run(self._config.think_every_s)))
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the settings have it think by itself (L6.5: learning off, nothing is written)."""
+        return self._config.think and self._config.learning
+
+    async def think(self) -> Thinked:
+        """One thought, now."""
+        return await self._thinking.think()
+
+    async def run_thinking(self) -> None:
+        """Until it is cancelled."""
+        await self._thinking.run(self._config.think_every_s)
+
+    async def _watch(self) -> None:
+        watching = self._memory.watching(self._config.watch, now, calm=lambda: self._quiet.is_quiet)
+        try:
+            await watching.run()
+        except AlreadyWatching as fault:
+            # `jarvis watch` does it: its journal and its index are ours.
+            log.info("%s", fault)
+        except MemoryFault as fault:
+            log.warning("%s", fault)
+            self.faults.append(str(fault))
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for outcome in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(outcome, Exception):
+                log.error("what goes on beside conversations failed", exc_info=outcome)
