@@ -71,7 +71,9 @@ class Index:
         self._reading = threading.RLock()
         self._writing = threading.RLock()
         self._reader: sqlite3.Connection | None = None
-        self._inode: tuple[int, int] | None = None
+        self._writer: sqlite3.Connection | None = None
+        self._reads: tuple[int, int] | None = None
+        self._writes: tuple[int, int] | None = None
 
     def close(self) -> None:
         with self._writing, self._reading:
@@ -79,6 +81,7 @@ class Index:
                 with suppress(MemoryFault):  # it is tried again at the next start
                     self.scrub()
             self._close_reader()
+            self._close_writer()
 
     @contextmanager
     def of(self, folder: Path | None) -> Iterator[tuple[Index, str]]:
@@ -227,12 +230,11 @@ class Index:
         self._make_sure(no_progress)
         names = list(dict.fromkeys(self._name(path) for path in paths))
         with self._writing:
-            known = self._ask(_stamps)
             files = [
                 inside
                 for name in names
                 if name is not None
-                for inside in (name, *(each for each in known if each.startswith(f"{name}/")))
+                for inside in (name, *self._ask(_files_in(name)))
                 if is_note(inside) and self._kind_of(inside) is not None
             ]
             self._take_in(list(dict.fromkeys(files)), no_progress)
@@ -254,13 +256,13 @@ class Index:
             if not self.path.exists() or not self._ask(_is_unclean):
                 return True
             try:
-                with closing(schema.opened(self.path)) as database:
-                    database.execute("VACUUM")
-                    [(busy, *_)] = database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                    if busy:
-                        return False
-                    database.execute("DELETE FROM meta WHERE name = 'unclean'")
-                    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                database = self._opened_to_write()
+                database.execute("VACUUM")
+                [(busy, *_)] = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                if busy:
+                    return False
+                database.execute("DELETE FROM meta WHERE name = 'unclean'")
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             except sqlite3.DatabaseError as fault:
                 raise self._unusable(fault) from fault
             return True
@@ -300,37 +302,53 @@ class Index:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Committed at the end, and no copy of what was overwritten stays beside the index."""
         try:
-            with closing(schema.opened(self.path)) as database:
-                database.execute("PRAGMA synchronous = NORMAL")
-                database.execute("BEGIN IMMEDIATE")
-                try:
-                    yield database
-                except BaseException:
-                    database.execute("ROLLBACK")
-                    raise
-                database.execute("COMMIT")
-                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            database = self._opened_to_write()
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                database.execute("ROLLBACK")
+                raise
+            database.execute("COMMIT")
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.DatabaseError as fault:
             raise self._unusable(fault) from fault
 
     def _opened(self) -> sqlite3.Connection:
         """The connection that asks; a new one when another file is in its place."""
-        found = self.path.stat()
-        inode = (found.st_dev, found.st_ino)
-        if self._reader is None or self._inode != inode:
+        there = self._there()
+        if self._reader is None or self._reads != there:
             self._close_reader()
-            self._reader, self._inode = schema.opened(self.path), inode
+            self._reader, self._reads = schema.opened(self.path), there
             self._reader.execute("PRAGMA query_only = ON")
         return self._reader
+
+    def _opened_to_write(self) -> sqlite3.Connection:
+        there = self._there()
+        if self._writer is None or self._writes != there:
+            self._close_writer()
+            self._writer, self._writes = schema.opened(self.path), there
+            # What a power cut takes is found in the files again.
+            self._writer.execute("PRAGMA synchronous = NORMAL")
+        return self._writer
+
+    def _there(self) -> tuple[int, int]:
+        found = self.path.stat()
+        return found.st_dev, found.st_ino
 
     def _close_reader(self) -> None:
         if self._reader is not None:
             self._reader.close()
-        self._reader = self._inode = None
+        self._reader = self._reads = None
+
+    def _close_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._writer = self._writes = None
 
     def _make_sure(self, progress: Progress) -> None:
         """The index is there and of this make."""
-        if self._inode is not None and self.path.exists():
+        if self._reads is not None and self.path.exists():
             return
         if self._is_current():
             return
@@ -401,6 +419,7 @@ class Index:
         sees half; a file that is none of SQLite's is replaced."""
         with self._reading:
             self._close_reader()
+            self._close_writer()
             try:
                 with closing(schema.opened(part)) as new, closing(schema.opened(self.path)) as old:
                     old.execute("PRAGMA journal_mode = WAL")
@@ -444,6 +463,19 @@ def _stamps(database: sqlite3.Connection) -> dict[str, Stamp]:
             "SELECT name, modified_ns, changed_ns, bytes, inode FROM file"
         )
     }
+
+
+def _files_in(folder: str) -> Callable[[sqlite3.Connection], list[str]]:
+    """What the index knows of a folder; nothing of what is a file."""
+
+    def ask(database: sqlite3.Connection) -> list[str]:
+        found = database.execute(
+            "SELECT name FROM file WHERE name > ? AND name < ?",
+            (f"{folder}/", f"{folder}0"),  # "0" comes behind "/"
+        )
+        return [name for (name,) in found]
+
+    return ask
 
 
 def _short_hash(text: str) -> str:

@@ -157,6 +157,7 @@ class Writer:
         self._cutting = cutting
         self._vocabulary = Vocabulary(database, empty=empty)
         self._taken: set[bytes] = set()
+        self._more = 0
         self.took = False
         """Whether something that was in the index is in it no longer."""
         self._next: dict[Kind, int] = {
@@ -213,15 +214,18 @@ class Writer:
         )
         self._taken.clear()
         self._database.execute(
-            "INSERT INTO meta (name, value) SELECT 'pieces', count(*) FROM piece WHERE true"
-            " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+            "INSERT INTO meta VALUES ('pieces', ?1)"
+            " ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + ?1",
+            (self._more,),
         )
+        self._more = 0
 
     def _take_pieces(self, file: int) -> None:
         self.took = True
         rows = self._database.execute(
             "SELECT id, words, content FROM piece WHERE file = ?", (file,)
         ).fetchall()
+        self._more -= len(rows)
         for piece, blob, content in rows:
             self._taken.add(content)
             numbers = array("I", blob)
@@ -250,6 +254,7 @@ class Writer:
             numbers = self._vocabulary.numbers(
                 above + _meant(wording.words(piece.text), never), languages
             )
+            self._more += 1
             number = self._next[kind]
             self._next[kind] += 1
             self._database.execute(

@@ -31,31 +31,27 @@ _SIGNS = (
 )
 _LETTER = rf"(?:(?![{_DENSE}])[^\W_]|[{_SIGNS}])"
 _WORD = rf"{_LETTER}+"
+_JOINS = "-'’.:_/@&+·‐‑"
+_JOINED_AT_MOST = 8
+# Runs without blanks, C++ and C#, and words with what may stand between two parts of one.
 _TOKEN = re.compile(
-    rf"(?P<dense>[{_DENSE}]+)|(?P<marked>{_LETTER}{{1,2}}(?:\+\+|#)(?!\w))|(?P<joined>{_WORD}(?:[-'’.:_/@&+·‐‑­]{_WORD}){{1,7}})|(?P<word>{_WORD})"
+    rf"[{_DENSE}]+|{_LETTER}{{1,2}}(?:\+\+|#)(?!\w)"
+    rf"|{_WORD}(?:[{_JOINS}]{_WORD}){{0,{_JOINED_AT_MOST - 1}}}"
 )
 _ASCII_TOKEN = re.compile(
-    r"(?P<marked>(?<![a-z0-9])[a-z0-9]{1,2}(?:\+\+|#)(?!\w))"
-    r"|(?P<joined>[a-z0-9]+(?:[-'.:_/@&+][a-z0-9]+){1,7})|(?P<word>[a-z0-9]+)"
+    r"(?<![a-z0-9])[a-z0-9]{1,2}(?:\+\+|#)(?!\w)"
+    rf"|[a-z0-9]+(?:[-'.:_/@&+][a-z0-9]+){{0,{_JOINED_AT_MOST - 1}}}"
 )
+_IS_DENSE = re.compile(f"[{_DENSE}]")
 _PART = re.compile(_WORD)
 _ACCENTS = re.compile(r"[\u0300-\u0307\u0309-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]")
 _LONE_DOTS = re.compile(r"(?<![aou])\u0308")
-_INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
-_APART = str.maketrans(
-    {
-        "ø": "o",
-        "æ": "ae",
-        "œ": "oe",
-        "ł": "l",
-        "đ": "d",
-        "ð": "d",
-        "þ": "th",
-        "ı": "i",
-        "ħ": "h",
-        "ŋ": "n",
-    }
-)
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_APART = {
+    "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h",
+    "ŋ": "n",
+}  # fmt: skip
+_IS_APART = re.compile(f"[{''.join(_APART)}]")
 _PLAIN = str.maketrans({"ä": "a", "ö": "o", "ü": "u"})
 _WIDE = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
@@ -64,8 +60,9 @@ def one_spelling(text: str) -> str:
     """The text in the one spelling; its length may change."""
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKC", text).translate(_INVISIBLE).casefold()
-    apart = unicodedata.normalize("NFD", plain.translate(_APART))
+    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
+    plain = _IS_APART.sub(lambda letter: _APART[letter[0]], plain)
+    apart = unicodedata.normalize("NFD", plain)
     return unicodedata.normalize("NFC", _LONE_DOTS.sub("", _ACCENTS.sub("", apart)))
 
 
@@ -88,22 +85,37 @@ class Token:
 
 def tokens(text: str) -> Iterator[Token]:
     said = one_spelling(text)
-    for match in (_ASCII_TOKEN if said.isascii() else _TOKEN).finditer(said):
-        written = match[0]
-        if match.lastgroup in ("word", "marked"):
-            yield Token(written[:WORD_CHARS])
-        elif match.lastgroup == "joined":
-            found = [part[0] for part in _PART.finditer(written)]
-            yield Token("".join(found)[:WORD_CHARS], tuple(part[:WORD_CHARS] for part in found))
-        else:
+    is_plain = said.isascii()
+    for written in (_ASCII_TOKEN if is_plain else _TOKEN).findall(said):
+        if not is_plain and _IS_DENSE.match(written):
             pairs = (written[at : at + 2] for at in range(len(written) - 1))
             yield Token(written, tuple(dict.fromkeys((*written, *pairs))), dense=True)
+        elif written.isalnum() or written[-1] in "+#":
+            yield Token(written[:WORD_CHARS])
+        else:
+            yield _joined(written)
+
+
+def _joined(written: str) -> Token:
+    found = _PART.findall(written)
+    if len(found) == 1:
+        return Token(written[:WORD_CHARS])
+    return Token("".join(found)[:WORD_CHARS], tuple(part[:WORD_CHARS] for part in found))
 
 
 def words(text: str) -> list[str]:
     """What a text is found by, in its order; a run without blanks only by its parts."""
     found = []
-    for token in tokens(text):
+    said = one_spelling(text)
+    if said.isascii():
+        for written in _ASCII_TOKEN.findall(said):
+            if written.isalnum():  # nearly all
+                found.append(written[:WORD_CHARS])
+            else:
+                token = _joined(written) if written[-1] not in "+#" else Token(written)
+                found += (token.word, *token.parts)
+        return found
+    for token in tokens(said):
         if not token.dense:
             found.append(token.word)
         found += token.parts
@@ -148,7 +160,7 @@ def language_of(found: Iterable[str]) -> Language | None:
     """The language that these words hold together in; None when nothing tells, or too little."""
     counts = Counter(found)
     score = {
-        language: sum(counts[word] for word in common.stop if word in counts)
+        language: sum(counts[word] for word in common.stop & counts.keys())
         for language, common in _common().items()
     }
     best, second = sorted(score.values(), reverse=True)[:2]

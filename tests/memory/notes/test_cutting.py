@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -77,15 +78,22 @@ LETTERS = st.sampled_from(["a", "ä", "Z", "7", " ", " ", ".", "! ", "? ", "\n",
 def test_any_text_is_cut(text: str, chars: int, overlap: int) -> None:
     """Every line's words are in some piece, no piece lies within another, and each stands where
     it says."""
-    pieces = cut(text, chars=chars, overlap=overlap)
-    places = []
-    at = 0
-    for piece in pieces:
-        assert 0 < len(piece.text) <= chars or "#" in piece.text
-        at = text.index(piece.text, at)
-        places.append((at, at + len(piece.text)))
-    for one, other in pairwise(places):
-        assert one[0] < other[0] and one[1] < other[1]
+    behind = (-1, -1)
+    for piece in cut(text, chars=chars, overlap=overlap):
+        assert 0 < len(piece.text) <= chars
+        start = next(
+            match.start()
+            for match in re.finditer(f"(?={re.escape(piece.text)})", text)
+            if match.start() > behind[0]
+            and match.start() + len(piece.text) > behind[1]
+            and line_of(text, match.start()) == piece.first_line
+        )
+        behind = (start, start + len(piece.text))
+        assert line_of(text, behind[1] - 1) == piece.last_line
+
+
+def line_of(text: str, at: int) -> int:
+    return 1 + sum(match.end() <= at for match in re.finditer(r"\r\n?|\n", text))
 
 
 WORDS = st.lists(st.sampled_from(["der", "Kessel", "summt", "leise", "am", "Morgen", "weil", "it", "hums", "quite", "loudly"]), min_size=1, max_size=30)  # fmt: skip
