@@ -19,6 +19,7 @@ from memory.prompts import prompt
 
 if TYPE_CHECKING:
     from memory.embedding import Embedder, Vectors
+    from memory.lessons.same import Closeness
 
 FRAME = "lessons.md"
 _AT_ONCE = 8
@@ -61,7 +62,7 @@ class Lessons:
         """Merge and fade now (F7): exactly what went, or would, and how many stay."""
         with self._passing:
             live = self.live()
-            found, waiting = going(live, at, self._compare(live))
+            found, waiting = going(live, at, self._compare())
             if dry_run:
                 return TidyLessons(
                     at=at, dry_run=True, going=found, live=len(live) - len(found), waiting=waiting
@@ -135,11 +136,11 @@ class Lessons:
         model = self._embedder()
         return None if model is None or not texts else (model.name, model.embed(texts))
 
-    def _compare(self, live: Sequence[Lesson]) -> Compare:
+    def _compare(self) -> Compare:
         from memory.lessons.same import comparing
 
         model = self._embedder()
-        return comparing(live, model.name if model else None, self._vectors(model))
+        return comparing(model.name if model else None, self._vectors(model), closeness_by(model))
 
     def _vectors(self, model: Embedder | None) -> dict[str, Vectors]:
         return dict(self.shelf.vectors(model.name)) if model else {}
@@ -148,3 +149,18 @@ class Lessons:
         return lambda live: chosen(
             [each for each in live if score(each, at) >= FLOOR], at, frame=prompt(FRAME)
         )
+
+
+def closeness_by(model: Embedder | None) -> Closeness | None:
+    """The cosine of two words of this model; each word is embedded once."""
+    if model is None:
+        return None
+    known: dict[str, Vectors] = {}
+
+    def closeness(one: str, other: str) -> float:
+        for word in (one, other):
+            if word not in known:
+                known[word] = model.embed([word.removeprefix("=")])[0]
+        return float(known[one] @ known[other])
+
+    return closeness

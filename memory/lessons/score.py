@@ -63,7 +63,7 @@ def curve(lesson: Lesson, at: datetime, *, points: int = 24) -> tuple[tuple[date
     begin = lesson.made_at
     end = lesson.forgotten.at if lesson.forgotten else max(fades_at(lesson, at), at)
     step = (end - begin) / points
-    times = {begin + number * step for number in range(points + 1)}
+    times = {begin + number * step for number in range(points)} | {end}
     times |= {since for since, _ in _evidence(lesson) if begin <= since <= end}
     if begin <= at <= end:
         times.add(at)
