@@ -1,4 +1,4 @@
-"""What a turn asks plain code to do: forget, tell what is known, hang up (V16)."""
+"""What a turn asks plain code to do: forget, search, tell what is known, hang up (V16)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,26 @@ import asyncio
 import logging
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
+from pathlib import PurePosixPath
 from string import Template
 
-from memory import OWN_WORDS, Memory, Request, Session, picked, prompt, requested
+from memory import (
+    OWN_WORDS,
+    Hit,
+    Memory,
+    Request,
+    Session,
+    notes_block,
+    picked,
+    prompt,
+    requested,
+)
 from memory.errors import AmbiguousEntry, MemoryFault, NoSuchChange
-from memory.records import LANGUAGES, Change, Origin
-from voice.records import CallEvent, MemoryForgotten, MemoryWritten, Told
+from memory.records import LANGUAGES, Change, Extract, Origin
+from voice.records import CallEvent, MemoryForgotten, MemoryWritten, NotesFound, Notice, Told
 from voice.remembering import Remembering
 
 log = logging.getLogger(__name__)
@@ -24,6 +37,9 @@ LAST_SAVED_TURNS = 3
 
 READ_OUT_ENTRIES = 6
 """About half a minute of speech; the page shows all."""
+
+FOUND_AT_MOST = 3
+READ_OUT_CHARS = 280
 
 _PICKED_FROM = 3
 
@@ -115,12 +131,12 @@ class Requests:
                 return _told("everything", whole=wanted.whole)
             case "about me":
                 return await self._about(wanted)
+            case "search notes" | "search journal" | "search all":
+                return await self._search(wanted)
             case "farewell":
                 assert self._part is not None
                 self._part()
                 return _told("farewell", whole=True)
-            case _:
-                return None
 
     # Forgetting ------------------------------------------------------------------------
 
@@ -183,6 +199,60 @@ class Requests:
         }
         return Told(note=told.note, said=said, whole=wanted.whole)
 
+    async def _search(self, wanted: Request) -> Told:
+        try:
+            hits = await asyncio.to_thread(self._hits, wanted)
+        except MemoryFault as fault:
+            self._emit(Notice(kind="stop", text=str(fault)))
+            hits = ()
+        if not hits:
+            return _told("nowhere", whole=wanted.whole, topic=wanted.topic)
+        extracts = tuple(
+            Extract(
+                file=hit.file,
+                first_line=hit.first_line,
+                last_line=hit.last_line,
+                heading=hit.heading,
+                text=hit.text,
+            )
+            for hit in hits
+        )
+        told = _told("found", whole=wanted.whole, topic=wanted.topic)
+        best = extracts[0]
+        said = {
+            language: Template(_WORDS["said"][language]["found"]).substitute(
+                place=_place(best), text=_aloud(best.text)
+            )
+            for language in LANGUAGES
+        }
+        found = NotesFound(block=notes_block(extracts), extracts=extracts)
+        return replace(told, said=said, found=found)
+
+    def _hits(self, wanted: Request) -> tuple[Hit, ...]:
+        """Both in turn where both are meant: each has its own best."""
+        found: list[tuple[Hit, ...]] = []
+        if wanted.kind != "search journal":
+            found.append(self._memory.notes(wanted.topic, FOUND_AT_MOST))
+        if wanted.kind != "search notes":
+            found.append(self._memory.recall(wanted.topic, FOUND_AT_MOST))
+        return tuple(hit for each in zip_longest(*found) for hit in each if hit)[:FOUND_AT_MOST]
+
+
+def _place(extract: Extract) -> str:
+    """As it is said: a path and its ending are for the eye."""
+    name = PurePosixPath(extract.file).stem
+    return f"{name}, {extract.heading}" if extract.heading and extract.heading != name else name
+
+
+def _aloud(text: str) -> str:
+    """As much as one listens to, to the end of a sentence or a word."""
+    plain = " ".join(text.split())
+    if len(plain) <= READ_OUT_CHARS:
+        return plain
+    cut = plain[:READ_OUT_CHARS]
+    end = max(cut.rfind(mark) for mark in (". ", "! ", "? "))
+    return cut[: end + 1] if end > 0 else f"{cut.rpartition(' ')[0]} …"
+
 
 def _told(
     kind: str,
@@ -198,7 +268,7 @@ def _told(
     return Told(
         note=Template(_WORDS["told"][kind]).substitute(entries=quoted, topic=topic, reason=reason),
         said={
-            language: Template(_WORDS["said"][language][kind]).substitute(entries=aloud)
+            language: Template(_WORDS["said"][language][kind]).safe_substitute(entries=aloud)
             for language in LANGUAGES
         },
         whole=whole,

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from memory import Memory, prompt
-from memory.records import LANGUAGES
+from memory.records import LANGUAGES, JournalEntry
 from voice.records import CallEvent, MemoryForgotten
-from voice.requests import LAST_SAVED_TURNS, READ_OUT_ENTRIES, Requests
+from voice.requests import LAST_SAVED_TURNS, READ_OUT_CHARS, READ_OUT_ENTRIES, Requests
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
 
@@ -42,6 +42,11 @@ class Talk:
 
     def knows(self, *entries: str) -> None:
         self.page.write_text("".join(f"- {entry}\n" for entry in entries))
+
+    def notes(self, text: str | None) -> None:
+        """house.md holds this, or is gone."""
+        page = self.page.parents[2] / "house.md"
+        page.unlink() if text is None else page.write_text(text)
 
     @property
     def forgotten(self) -> list[str]:
@@ -187,3 +192,52 @@ def test_each_outcome_can_be_said(language: str) -> None:
     """In every language the same ones."""
     words = tomllib.loads(prompt("requests.toml"))
     assert set(words["said"][language]) == {*words["told"], "more"}
+
+
+@pytest.fixture
+def boiler(talk: Talk) -> None:
+    talk.notes("# Heating\n\nThe boiler engineer is Mrs Okafor. She comes in May.\n")
+    at = datetime(2026, 12, 1, 18, 0, tzinfo=UTC)
+    talk.memory.journal(
+        JournalEntry(at=at, title="A talk", text="We spoke about the boiler and its noise.")
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "answer"),
+    [
+        ("Search my notes for the boiler.", "en", "In house, Heating it says: The boiler engineer"),
+        ("such in meinen notizen nach boiler", "de", "In house, Heating steht: The boiler"),
+        ("What does my journal say about the boiler?", "en", "In 2026-12-01, A talk it says: We"),
+    ],
+)
+@pytest.mark.usefixtures("boiler")
+async def test_what_was_searched_for_is_read_out(
+    talk: Talk, said: str, language: str, answer: str
+) -> None:
+    """With the place; the model gets the extracts for this one answer."""
+    assert talk.requests.is_asked(said)
+    told = await talk.requests.turn(said, "spoken")
+    assert told is not None and told.whole and told.found is not None
+    assert told.said[language].startswith(answer)  # type: ignore[index]
+    assert "boiler" in told.found.block
+    assert told.found.extracts[0].file in ("house.md", "society/jarvis/daily/2026-12-01.md")
+
+
+@pytest.mark.usefixtures("boiler")
+async def test_what_stands_nowhere_is_not_made_up(talk: Talk) -> None:
+    """Nothing found is said so."""
+    told = await talk.requests.turn("Search everywhere for my passport.", "spoken")
+    assert told is not None and told.found is None
+    assert told.said["en"] == "I found nothing about that."
+    talk.notes(None)
+    assert await talk.hears("Search my notes for the boiler.") == "I found nothing about that."
+
+
+@pytest.mark.usefixtures("boiler")
+async def test_a_long_piece_is_read_to_the_end_of_a_sentence(talk: Talk) -> None:
+    """Nobody listens to a page."""
+    talk.notes("# Heating\n\n" + "The boiler hums again today. " * 30)
+    answer = await talk.hears("Search my notes for the boiler.")
+    assert answer is not None and len(answer) < READ_OUT_CHARS + 40
+    assert answer.endswith("today.")
