@@ -273,7 +273,7 @@ def _status_lines(found: WatchStatus) -> list[str]:
     state = f"runs (process {found.pid})" if found.running else "does not run"
     lines = [
         f"Watch      {state}, {'since' if found.running else 'last began'} "
-        f"{found.began_at:%Y-%m-%d %H:%M}"
+        f"{found.began_at.astimezone():%Y-%m-%d %H:%M}"
     ]
     for folder in found.folders:
         projects = f", {len(folder.projects)} projects" if folder.kind == "project" else ""
@@ -285,11 +285,13 @@ def _status_lines(found: WatchStatus) -> list[str]:
         )
     if found.last_seen is not None:
         lines.append(
-            f"Last seen  {found.last_seen.at:%Y-%m-%d %H:%M:%S}  {found.last_seen.what}  "
+            f"Last seen  {found.last_seen.at.astimezone():%Y-%m-%d %H:%M:%S}  {found.last_seen.what}  "
             f"{_printable(found.last_seen.path)}"
         )
     if found.last_told is not None:
-        lines.append(f"Journaled  {found.last_told.at:%Y-%m-%d %H:%M:%S}  {found.last_told.title}")
+        lines.append(
+            f"Journaled  {found.last_told.at.astimezone():%Y-%m-%d %H:%M:%S}  {found.last_told.title}"
+        )
     if found.waiting:
         lines.append(f"Waiting    {found.waiting} changed files are journaled soon")
     lines += [f"Careful    {fault}" for fault in found.faults]

@@ -96,10 +96,11 @@ def discovery(project: str, found: Sequence[Changed], at: datetime) -> JournalEn
     # What was written most says most.
     ranked = sorted(found, key=lambda each: (-(each.added or 0), each.path))
     for each in ranked[:FILES_SHOWN]:
-        lines.append(f"- {code(each.path, NAME_CHARS)} {each.what}{_counts(each)}")
-        for line in each.lines[: max(0, LINES_SHOWN_IN_ALL - excerpts)]:
-            lines.append(f"  - {code(line, LINE_CHARS)}")
-            excerpts += 1
+        told = f"- {code(each.path, NAME_CHARS)} {each.what}{_counts(each)}"
+        shown = each.lines[: max(0, LINES_SHOWN_IN_ALL - excerpts)]
+        excerpts += len(shown)
+        words = "; ".join(code(line, LINE_CHARS) for line in shown)
+        lines.append(f"{told}: {words}" if shown else told)
     if len(found) > FILES_SHOWN:
         lines.append(f"- and {len(found) - FILES_SHOWN} more")
     return JournalEntry(

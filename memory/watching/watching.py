@@ -76,8 +76,8 @@ class Watching:
         seen: Callable[[Seen], None] = lambda _: None,
         calm: Callable[[], bool] = lambda: True,
     ) -> None:
-        # What Jarvis writes itself is no discovery.
-        own = (vault.folder.resolve(), state.resolve())
+        # What Jarvis writes itself is no discovery, and nothing that was seen.
+        self._own = vault.folder.resolve()
         self._state = state
         self._now = now
         self._index = index
@@ -86,7 +86,8 @@ class Watching:
         self._tell_seen = seen
         self._is_calm = calm
         self._projects = [
-            Watched(Tree(folder, "project", own), clock) for folder in _apart(folders)
+            Watched(Tree(folder, "project", (self._own, state.resolve())), clock)
+            for folder in _apart(folders)
         ]
         notes = Watched(Tree(vault.path.resolve(), "notes"), clock)
         self._all = [*self._projects, notes]
@@ -245,10 +246,11 @@ class Watching:
                 self._telling.note(each, rel)
             else:
                 notes.append(each.path(rel))
-            self._seen += 1
-            self._last_seen = Seen(at=self._now(), path=str(each.path(rel)), what=what)
-            self._is_shown = False
-            self._tell_seen(self._last_seen)
+            if not each.path(rel).is_relative_to(self._own):
+                self._seen += 1
+                self._last_seen = Seen(at=self._now(), path=str(each.path(rel)), what=what)
+                self._is_shown = False
+                self._tell_seen(self._last_seen)
         if notes and self._index is not None:
             index = self._index
             self._on_index(lambda: index.update(notes))

@@ -51,15 +51,20 @@ def test_a_discovery_reads_as_a_list() -> None:
         "shop",
         [
             Changed(path="gone.py", what="gone"),
-            Changed(path="new.py", what="new", added=9, removed=0, lines=("def pay(order):",)),
+            Changed(
+                path="new.py",
+                what="new",
+                added=9,
+                removed=0,
+                lines=("def pay(order):", "return 1"),
+            ),
             Changed(path="a.py", what="changed", added=1, removed=2),
         ],
         AT,
     )
     assert entry.title == "shop: 1 changed, 1 new, 1 gone"
     assert entry.text.split("\n") == [
-        "- `new.py` new (+9 −0 lines)",
-        "  - `def pay(order):`",
+        "- `new.py` new (+9 −0 lines): `def pay(order):`; `return 1`",
         "- `a.py` changed (+1 −2 lines)",
         "- `gone.py` gone",
     ]
@@ -107,7 +112,7 @@ def test_a_hostile_name_stays_a_name(name: str) -> None:
     for line in found.text.split("\n"):
         body = line.strip().removeprefix("- ")
         assert body.startswith("`")
-        assert len(body) < 200
+        assert len(body) < 400
 
 
 @pytest.mark.parametrize(
