@@ -254,6 +254,12 @@ class FakeHouse:
         if self.late_fault is not None:
             raise self.late_fault
 
+    def take(self, config: Config) -> None:
+        self.config = config
+
+    async def think(self) -> str:
+        return "Nothing new happened."
+
     async def hang_up(self) -> None:
         self.hang_ups += 1
         if self.running is not None:

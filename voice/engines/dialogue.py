@@ -8,13 +8,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Seque
 from contextlib import aclosing
 from datetime import datetime
 
+from memory import SMALL_EXTRACTS_CHARS, fitting, notes_block
 from memory.records import LANGUAGES, Language, Prefix, Turn
 from voice.engines.answer_language import answer_in, language_of
 from voice.engines.answer_text import AnswerText
-from voice.engines.history import ANSWER_TOKENS, History, room_chars
+from voice.engines.history import ANSWER_TOKENS, History, room_chars, with_notes
 from voice.engines.language_model import ContextExceeded, LanguageModel, Usage
 from voice.errors import EngineUnavailable
-from voice.records import Told
+from voice.records import NotesFound, Told
 
 log = logging.getLogger(__name__)
 
@@ -73,17 +74,25 @@ class Dialogue:
         if self.history.shorten():
             log.info("the conversation was shortened to fit the model")
 
-    async def prefill(self, partial: str = "") -> None:
-        await self._model.prefill(self.history.messages(), partial)
+    async def prefill(self, partial: str = "", notes: str = "") -> None:
+        await self._model.prefill(self.history.messages(), with_notes(partial, notes))
+
+    def fitted(self, found: NotesFound | None) -> NotesFound | None:
+        """Of what the notes say as much as this model can read while somebody waits."""
+        if found is None or not self._model.small:
+            return found
+        extracts = fitting(found.extracts, SMALL_EXTRACTS_CHARS)
+        return NotesFound(block=notes_block(extracts), extracts=extracts)
 
     def tell(self, told: Told) -> None:
         """What became of what the next words ask to have remembered."""
         self.history.tell_news(told.note)
 
     async def answer(
-        self, said: str, told: Told | None = None, *, max_tokens: int
+        self, said: str, told: Told | None = None, *, max_tokens: int, notes: str = ""
     ) -> AsyncGenerator[str | Usage, None]:
-        """The model's pieces for words that are not in the history yet, cleaned.
+        """The model's pieces for words that are not in the history yet, cleaned. `notes` stand in
+        this one request only.
 
         A small model is not trusted with telling what was saved: that is said for it, and where
         nothing else was asked it is not asked at all.
@@ -95,7 +104,7 @@ class Dialogue:
             yield " "
         text = AnswerText()
         self.history.tell_language(answer_in(self.language))
-        async with aclosing(self._pieces(said, max_tokens)) as pieces:
+        async with aclosing(self._pieces(said, max_tokens, notes)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
                     yield piece
@@ -109,10 +118,13 @@ class Dialogue:
         if rest:
             yield rest
 
-    async def _pieces(self, said: str, max_tokens: int) -> AsyncGenerator[str | Usage, None]:
+    async def _pieces(
+        self, said: str, max_tokens: int, notes: str
+    ) -> AsyncGenerator[str | Usage, None]:
         for shortened in (False, True):
             try:
-                answer = self._model.answer(self.history.messages(said), max_tokens=max_tokens)
+                messages = self.history.messages(said, notes)
+                answer = self._model.answer(messages, max_tokens=max_tokens)
                 async with aclosing(answer) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -125,7 +137,9 @@ class Dialogue:
                     ) from fault
                 self.history.shorten(at_once=True)
 
-    async def reply(self, said: str, told: Told | None = None) -> AsyncGenerator[str, None]:
+    async def reply(
+        self, said: str, told: Told | None = None, notes: str = ""
+    ) -> AsyncGenerator[str, None]:
         """One turn of a chat: the answer's pieces. Closing it early keeps what was given.
 
         Raises EngineUnavailable or WorkerFailed; the conversation can go on after either.
@@ -135,7 +149,7 @@ class Dialogue:
         if told is not None:
             self.tell(told)
         number, given = None, ""
-        async with aclosing(self.answer(said, told, max_tokens=CHAT_TOKENS)) as pieces:
+        async with aclosing(self.answer(said, told, max_tokens=CHAT_TOKENS, notes=notes)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
                     log_usage(piece, self._prefix.sha256)

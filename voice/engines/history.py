@@ -61,6 +61,11 @@ def room_chars(context_tokens: int, prefix: str) -> int:
     return max(_LEAST_ROOM_CHARS, min(MOST_ROOM_CHARS, int(tokens * CHARS_PER_TOKEN)))
 
 
+def with_notes(said: str, notes: str) -> str:
+    """A user's words behind what is looked up for them, so that small models read them last."""
+    return f"{notes}\n\n{said}" if notes else said
+
+
 def time_text(now: datetime) -> str:
     return f"It is {now:%A}, {now.day} {now:%B %Y}, {now:%H:%M}."
 
@@ -76,10 +81,11 @@ class History:
         self._told_language: str | None = None
         self._numbers = itertools.count(1)
 
-    def messages(self, said: str | None = None) -> list[Message]:
-        """The request. `said` is a user's turn that is not in the history (yet)."""
+    def messages(self, said: str | None = None, notes: str = "") -> list[Message]:
+        """The request. `said` is a user's turn that is not in the history (yet), `notes` what
+        goes with it into this one request: the history never holds it."""
         entries = [entry.message for entry in self._entries if entry.text]
-        last = [] if said is None else [Message("user", said)]
+        last = [] if said is None else [Message("user", with_notes(said, notes))]
         return [self._prefix, *entries, *last]
 
     def tell_time(self, now: datetime) -> None:

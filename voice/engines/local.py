@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -28,7 +28,7 @@ from memory.records import Language, Turn
 from voice.engines.answer_language import language_of, warm
 from voice.engines.dialogue import Dialogue, log_usage
 from voice.engines.language_model import LanguageModel, Usage
-from voice.engines.protocol import Opening
+from voice.engines.protocol import Opening, no_notes
 from voice.errors import EngineUnavailable, VoiceFault
 from voice.frames import (
     AnswerBeganFrame,
@@ -44,6 +44,7 @@ from voice.records import (
     Guess,
     GuessWithdrawn,
     Heard,
+    NotesFound,
     Notice,
     NoTurn,
     Partial,
@@ -117,6 +118,7 @@ class LocalEngine:
                 language=opening.language,
                 notify=opening.notify,
                 prefix_sha256=opening.prefix.sha256,
+                notes=opening.notes,
             )
         ]
 
@@ -146,6 +148,7 @@ class _Answer:
     language: Language
     guess: int | None
     told: Told | None = None
+    notes: NotesFound | None = None
     to: UserSaid | None = None
     released: asyncio.Event = field(default_factory=asyncio.Event)
     stopped: bool = False
@@ -169,6 +172,8 @@ class _Answer:
 class Answerer(FrameProcessor):
     """Between the ears and the output. At most one answer is held, and one is let out."""
 
+    takes_sound = False
+
     def __init__(
         self,
         dialogue: Dialogue,
@@ -178,6 +183,7 @@ class Answerer(FrameProcessor):
         language: Language,
         notify: Callable[[Notice], None],
         prefix_sha256: str,
+        notes: Callable[[str], Awaitable[NotesFound | None]] = no_notes,
     ) -> None:
         super().__init__()
         self._dialogue = dialogue
@@ -186,6 +192,7 @@ class Answerer(FrameProcessor):
         self._language = language
         self._notify = notify
         self._prefix_sha256 = prefix_sha256
+        self._notes = notes
         self._held: _Answer | None = None
         self._out: _Answer | None = None
         self._refreshed: asyncio.Task[None] | None = None
@@ -229,7 +236,7 @@ class Answerer(FrameProcessor):
                 self._refresh()
                 self._prefill("")
             case Partial():
-                self._prefill(event.text.rpartition(" ")[0])
+                self._prefill(event.text.rpartition(" ")[0], event.text)
             case Guess():
                 self._stop(self._held)
                 self._held = self._begin(event.text, event.language, event.number)
@@ -314,24 +321,32 @@ class Answerer(FrameProcessor):
     def _refresh(self) -> None:
         self._refreshed = self._spawn(self._dialogue.refresh())
 
-    def _prefill(self, partial: str) -> None:
+    def _prefill(self, partial: str, looked_for: str = "") -> None:
         making = any(answer and not answer.made for answer in (self._held, self._out))
         if making:
             return  # the model has better things to do
         if self._prefilling is not None:
             self._prefilling.cancel()
-        self._prefilling = self._spawn(self._prefill_after(self._refreshed, partial))
+        self._prefilling = self._spawn(self._prefill_after(self._refreshed, partial, looked_for))
 
-    async def _prefill_after(self, refreshed: asyncio.Task[None] | None, partial: str) -> None:
+    async def _prefill_after(
+        self, refreshed: asyncio.Task[None] | None, partial: str, looked_for: str
+    ) -> None:
         if refreshed is not None:
             await asyncio.wait({refreshed})
-        await self._dialogue.prefill(partial)
+        found = await self._look(looked_for) if looked_for else None
+        await self._dialogue.prefill(partial, found.block if found else "")
+
+    async def _look(self, said: str, told: Told | None = None) -> NotesFound | None:
+        """What was searched for by plain code is all that a turn gets (V16)."""
+        return self._dialogue.fitted(told.found if told else await self._notes(said))
 
     # Making --------------------------------------------------------------------------
 
     async def _make(self, answer: _Answer) -> None:
         refreshed = self._refreshed
         try:
+            answer.notes = await self._look(answer.said, answer.told)
             if refreshed is not None:
                 await asyncio.wait({refreshed})
             for _ in range(_ATTEMPTS):
@@ -349,8 +364,9 @@ class Answerer(FrameProcessor):
         """The model's words, in clauses, to the voice; False when there were none."""
         clauses = Clauses(words_of(answer.language).abbreviations)
         written = ""
+        notes = answer.notes.block if answer.notes else ""
         async with aclosing(
-            self._dialogue.answer(answer.said, answer.told, max_tokens=VOICE_TOKENS)
+            self._dialogue.answer(answer.said, answer.told, max_tokens=VOICE_TOKENS, notes=notes)
         ) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
@@ -420,6 +436,7 @@ class Answerer(FrameProcessor):
             first_audio_s=answer.playing_since_s,
             prompt_tokens=answer.usage.prompt_tokens,
             cached_tokens=answer.usage.cached_tokens,
+            extracts=answer.notes.extracts if answer.notes else (),
         )
         await self._push_of(answer, began)
         await self._push_of(answer, TTSStartedFrame())

@@ -13,7 +13,7 @@ from voice.engines.realtime_addresses import (
     host_of,
     is_loopback,
     is_open_to_listeners,
-    with_model,
+    with_query,
 )
 from voice.engines.realtime_errors import OPENAI, SessionRefused
 from voice.engines.realtime_session import GaveUp, RealtimeSession, Service
@@ -90,7 +90,7 @@ class OpenAIRealtimeEngine:
         return Service(
             name="OpenAI Realtime",
             address=Address(
-                url=with_model(self._url, self._model),
+                url=with_query(self._url, model=self._model),
                 headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
                 errors=OPENAI,
                 setting="openai_url",

@@ -55,6 +55,7 @@ class Engine(Protocol):
          then for each piece a `SpokenFrame` with its `TTSAudioRawFrame`s (24 kHz mono),
          `TTSStoppedFrame`, `AnswerDoneFrame`. After an `InterruptionFrame` nothing of the
          old answer comes out any more. `AnswerFailedFrame` where no answer can be given.
+    Processors that all say `takes_sound = False` are spared the microphone's frames.
     """
 
     @property

@@ -35,11 +35,10 @@ def is_open_to_listeners(url: str) -> bool:
     return urlsplit(url).scheme == "ws" and not is_loopback(host_of(url))
 
 
-def with_model(url: str, model: str) -> str:
-    """The address of a session. What the query already holds stays, its model wins."""
+def with_query(url: str, **given: str) -> str:
+    """The address of a session. What the query already holds stays, and wins."""
     parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    query.setdefault("model", model)
+    query = {**given, **dict(parse_qsl(parts.query, keep_blank_values=True))}
     return urlunsplit(parts._replace(query=urlencode(query)))
 
 

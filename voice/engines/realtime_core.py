@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from memory.records import Extract, Language, Prefix, Turn
 from voice.engines.realtime_seed import Said, ToolUse, seed, time_is_due, time_told
@@ -88,7 +88,8 @@ class Silence:
     """What of an answer has not been handed on yet must not be."""
 
 
-Timer = Literal["answer", "retry"]
+Timer = Literal["answer", "retry", "end"]
+TIMERS: tuple[Timer, ...] = get_args(Timer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,7 @@ class Answer:
     response: str | None = None
     alive: bool = True
     begun: bool = False
+    generated: bool = False
     complete: bool = False
     settled: bool = False
     continued: int = 0
@@ -258,13 +260,21 @@ class RealtimeCore(ABC):
             self._end(self._broken, Usage())  # more was said: that comes first
         waiting = [question.text for question in self._questions]
         self._tell_what_changed(at)
-        self._introduce(seed(self._turns, waiting, self._uses))
+        self._introduce(self._history(waiting))
         for question in self._questions:
             if question.told is not None:
                 self._tell("system", question.told.note)
         self._resend()
         if not self._awaited:
             self._resume()
+
+    def _history(self, waiting: Sequence[str]) -> list[Said | ToolUse]:
+        """What a new session does not know yet."""
+        return seed(self._turns, waiting, self._uses)
+
+    def forget_resumption(self) -> bool:
+        """The service refused to resume its session; False where nothing was resumed."""
+        return False
 
     def lost(self) -> None:
         """The session is gone."""
@@ -477,8 +487,8 @@ class RealtimeCore(ABC):
         self._do(Arm(timer, after_s))
 
     def _disarm(self) -> None:
-        self._arm("answer", None)
-        self._arm("retry", None)
+        for timer in TIMERS:
+            self._arm(timer, None)
 
     def _drop_turn(self) -> None:
         turn, self._turn = self._turn, None
@@ -538,6 +548,7 @@ class RealtimeCore(ABC):
         """The rest of an answer that broke off, from the new session."""
         spoken = " ".join(piece.text for piece in answer.alignment.pieces)
         answer.continued += 1
+        answer.generated = False
         answer.session = self.session
         answer.response = None
         answer.calls.clear()

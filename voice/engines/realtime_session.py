@@ -263,6 +263,8 @@ class RealtimeSession(FrameProcessor):
                 judgement = refused.judgement
                 if judgement.verdict == "fatal":
                     self._fatal = judgement.text
+                elif self._core.forget_resumption():
+                    self._strikes -= 1  # at once, without what it refused
                 continue
             await self._resumed(link, prefix)
             return True
@@ -338,7 +340,7 @@ class RealtimeSession(FrameProcessor):
         old one stays until the new one is ready."""
         log.info("a session is renewed before its end")
         if not self._service.overlaps:
-            self._let_go(link)
+            self._let_go(link)  # whoever receives sees it closed, and the next one is opened
             return
         prefix = await self._fresh_prefix()
         try:
@@ -374,7 +376,8 @@ class RealtimeSession(FrameProcessor):
     def _let_go(self, link: Link) -> None:
         self._core.renewed()
         self._link = None
-        if self._receiving is not None:
+        self._strikes = 0
+        if self._receiving is not None and self._service.overlaps:
             self._receiving.cancel()
         self._spawn(link.close())
 

@@ -17,6 +17,9 @@ from voice.engines.realtime_core import Event
 from voice.engines.realtime_errors import ErrorTable, Judgement, SessionRefused
 
 log = logging.getLogger(__name__)
+# The library's own lines would hold keys and what was said.
+_wire = logging.getLogger(f"{__name__}.wire")
+_wire.setLevel(logging.INFO)
 
 _MAX_EVENT_BYTES = 16 * 1024 * 1024  # a session's echo holds the notebooks; the default is 1 MiB
 _MAX_WAITING_EVENTS = 2_000
@@ -36,7 +39,7 @@ class Greeting(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a service is. `url` holds no key where it can be helped: it is never logged."""
+    """Where a service is. `url` may hold a key: only its host is ever logged."""
 
     url: str
     headers: dict[str, str] = field(default_factory=dict)
@@ -131,6 +134,7 @@ async def open_link(address: Address, greeting: Greeting) -> Link:
                 ping_interval=None,  # the session pings by itself, when it matters
                 close_timeout=_CLOSING_S,
                 proxy=proxy,
+                logger=_wire,
                 compression=None,  # sound does not shrink, and it would cost time in the loop
             )
             await _greet(socket, greeting)

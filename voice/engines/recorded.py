@@ -68,6 +68,8 @@ class RecordedEngine:
 
 
 class _Answerer(FrameProcessor):
+    takes_sound = False
+
     def __init__(
         self,
         answers: dict[int, RecordedAnswer],

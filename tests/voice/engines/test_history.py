@@ -212,3 +212,27 @@ def test_a_thousand_turns(seed: int) -> None:
         before = rendered(one.messages())
         assert before.startswith(request)
     assert 0 < steps < 1_000 / 5
+
+
+def test_notes_stand_in_one_request_and_never_in_the_history() -> None:
+    """What goes before them is to the byte what it was without, over 1,000 turns (N1)."""
+    plain, noted = history(), history()
+    plain.tell_time(NOW)
+    noted.tell_time(NOW)
+    for number in range(1_000):
+        said = f"Question {number}?"
+        notes = f"<notes>\n[note {number}]\nSecret {number}.\n</notes>"
+        *before, last = noted.messages(said, notes)
+        assert last == Message("user", f"{notes}\n\n{said}")
+        assert rendered(before) == rendered(plain.messages(said)[:-1])
+        for one in (plain, noted):
+            exchange(one, said, f"Answer {number}.")
+            one.shorten()
+    assert noted.messages() == plain.messages()
+    assert noted.messages()[0] == Message("system", PREFIX)
+    assert "Secret" not in rendered(noted.messages())
+
+
+def test_a_turn_without_notes_is_asked_as_before() -> None:
+    """Where nothing was found the request is to the byte what it was."""
+    assert history().messages("Hello", "") == history().messages("Hello")

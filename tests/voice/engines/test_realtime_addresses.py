@@ -8,12 +8,12 @@ from voice.engines.realtime_addresses import (
     GEMINI_URL,
     address_fault,
     is_open_to_listeners,
-    with_model,
+    with_query,
 )
 
 ADDRESSES = [
     ("wss://api.openai.com/v1/realtime", "wss://api.openai.com/v1/realtime?model=m"),
-    ("ws://127.0.0.1:9000/v1/realtime?a=1", "ws://127.0.0.1:9000/v1/realtime?a=1&model=m"),
+    ("ws://127.0.0.1:9000/v1/realtime?a=1", "ws://127.0.0.1:9000/v1/realtime?model=m&a=1"),
     ("ws://[::1]:9/x?model=other", "ws://[::1]:9/x?model=other"),
     ("wss://host/x?", "wss://host/x?model=m"),
 ]
@@ -22,7 +22,7 @@ ADDRESSES = [
 @pytest.mark.parametrize(("url", "session"), ADDRESSES)
 def test_the_model_joins_the_query_that_is_there(url: str, session: str) -> None:
     """An address keeps its own query, and a model named there wins."""
-    assert with_model(url, "m") == session
+    assert with_query(url, model="m") == session
 
 
 FAULTS = [
