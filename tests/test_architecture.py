@@ -103,6 +103,7 @@ PURE = {
     "memory.watching.changes",
     "voice.engines.answer_text",
     "voice.engines.choose",
+    "voice.engines.gemini_core",
     "voice.engines.history",
     "voice.engines.language_model",
     "voice.engines.openai_core",
