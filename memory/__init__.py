@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from memory.door import NotebookSummary as NotebookSummary
     from memory.door import Session as Session
     from memory.door import notes_block as notes_block
-    from memory.embedding import Vectors as Vectors
     from memory.door import warm as warm
+    from memory.embedding import Vectors as Vectors
     from memory.events import Event as Event
     from memory.events import EventLog as EventLog
     from memory.events import LatencySummary as LatencySummary
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from memory.llm.protocol import Llm as Llm
     from memory.llm.protocol import Question as Question
     from memory.llm.protocol import Reply as Reply
+    from memory.llm.providers import providers as providers
     from memory.llm.recorded import RecordedReviewer as RecordedReviewer
     from memory.notebooks.filter_line import filtered as filtered
     from memory.notebooks.judge import judged as judged
@@ -120,6 +121,7 @@ _WHERE = {
     "filtered": ("memory.notebooks.filter_line", "filtered"),
     "judged": ("memory.notebooks.judge", "judged"),
     "picked": ("memory.requests", "picked"),
+    "providers": ("memory.llm.providers", "providers"),
     "prompt": ("memory.prompts", "prompt"),
     "requested": ("memory.requests", "requested"),
     "only_remembering": ("memory.remembering", "only_remembering"),
@@ -198,6 +200,7 @@ __all__ = [
     "only_remembering",
     "picked",
     "prompt",
+    "providers",
     "requested",
     "scan",
     "warm",

@@ -42,6 +42,7 @@ from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
 from memory.notebooks.remember import Asked, only_looks_like_it
 from memory.notes.context import EXTRACTS_CHARS, block
 from memory.notes.looking import Notes
+from memory.notes.reading import Read, is_note, read_note
 from memory.presence import Presence
 from memory.prompts import prompt
 from memory.records import (
@@ -496,6 +497,11 @@ class Memory:
         with self.index.of(folder) as (index, inside):
             notes = self._notes if index is self.index else Notes(index, _embedder)
             return notes.search(words, limit=limit, folder=inside, progress=progress)
+
+    def note_text(self, file: str) -> str | None:
+        """A note or a day of the journal, as a hit names it; None where it is none or is gone."""
+        found = read_note(self._vault.path, file) if is_note(file) else None
+        return found.text if isinstance(found, Read) else None
 
     def extracts(
         self,

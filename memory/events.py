@@ -322,6 +322,14 @@ class EventLog:
 
         return [_event(row) for row in self._on_database(select)]
 
+    def first_at(self) -> datetime | None:
+        """When the oldest event was."""
+
+        def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            return database.execute("SELECT at FROM events ORDER BY id LIMIT 1").fetchall()
+
+        return next((datetime.fromisoformat(at) for (at,) in self._on_database(select)), None)
+
     def last(self, kind: Kind, *, model: str | None = None) -> Event | None:
         """The newest event of this kind, or of this kind and background model."""
 

@@ -54,8 +54,9 @@ class Finding:
 Look = Callable[[Config], Awaitable[list[Finding]]]
 
 
-async def examine(config: Config) -> list[Finding]:
-    """Every part in turn; the models are really asked for something."""
+async def examine(config: Config, *, models: bool = True) -> list[Finding]:
+    """Every part in turn; with `models` these are loaded and really asked for something."""
+    loading: frozenset[Look] = frozenset({_hearing, _thinking, _speaking, _page})
     looks: tuple[Look, ...] = (
         _python,
         _room,
@@ -69,7 +70,8 @@ async def examine(config: Config) -> list[Finding]:
     )
     findings: list[Finding] = []
     for each in looks:
-        findings += await each(config)
+        if models or each not in loading:
+            findings += await each(config)
     return findings
 
 

@@ -301,6 +301,15 @@ class House:
         """Review what waits, now."""
         return await self.reviews.review_now(conversation)
 
+    async def think(self) -> str:
+        """Look for an insight, now: what came of it, as a sentence. Raises ModelUnavailable."""
+        found = await self.tending.think()
+        return found.reason or (found.entry.text if found.entry else "")
+
+    def take(self, config: Config) -> None:
+        """Go on with these settings from the next call."""
+        self._config = config
+
     def _kept(self, event: CallEvent) -> None:
         """What a conversation left on disk is work for the reviews."""
         if isinstance(event, HandedOver | CallEnded):

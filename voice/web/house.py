@@ -40,6 +40,14 @@ class House(Protocol):
         """One typed turn without a call: the events that it causes, as `event_json` gives them."""
         ...
 
+    def take(self, config: Config) -> None:
+        """Go on with these settings from the next call."""
+        ...
+
+    async def think(self) -> str:
+        """Look for an insight, now: what came of it, as a sentence."""
+        ...
+
     async def hang_up(self) -> None:
         """End the call, if one runs."""
         ...

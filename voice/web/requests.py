@@ -17,6 +17,7 @@ from memory.errors import (
     ModelUnavailable,
     NoSuchChange,
     NotebookChanged,
+    WipeRefused,
 )
 from voice.errors import (
     CallInProgress,
@@ -105,6 +106,8 @@ def memory_fault(fault: MemoryFault) -> JSONResponse:
             return error(409, "changed", str(fault), text=fault.text, digest=fault.digest)
         case AmbiguousEntry():
             return error(409, "ambiguous", str(fault))
+        case WipeRefused():
+            return error(409, "busy", str(fault))
         case NoSuchChange():
             return error(409, "gone", str(fault))
         case ModelUnavailable():

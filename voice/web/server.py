@@ -25,14 +25,35 @@ from voice.web.aside import Aside
 from voice.web.guard import Guard, Policy
 from voice.web.house import House
 from voice.web.requests import Unreadable, error, memory_fault, voice_fault
-from voice.web.views import changes, notebooks, talk
+from voice.web.views import (
+    changes,
+    journal,
+    lessons,
+    month,
+    notebooks,
+    search,
+    settings,
+    talk,
+    wipe,
+)
 
 log = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "static"
 _FRESH = {"cache-control": "no-cache"}  # asked again each time; an unchanged part costs a 304
 
-VIEWS = (talk, notebooks, changes, happening)
+VIEWS = (
+    talk,
+    notebooks,
+    changes,
+    journal,
+    search,
+    lessons,
+    month,
+    settings,
+    wipe,
+    happening,
+)
 
 
 class _Parts(StaticFiles):

@@ -1,0 +1,110 @@
+"""The journal by day, what was thought, and what is being watched.
+
+GET  /api/journal?before=DAY     the days before, newest first, with how many entries each
+GET  /api/journal/DAY            its entries, their text rendered
+GET  /api/watching               folders, what was last seen; thinking and its caps; insights
+POST /api/think                  {} → think now, {"said": sentence}
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from memory.records import JournalRead
+from voice.own_memory import now
+from voice.web.aside import Aside
+from voice.web.house import House
+from voice.web.markdown import html
+from voice.web.requests import Empty, Unreadable, read
+
+DAYS = 14
+ENTRIES = 200
+INSIGHTS = 10
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Unreadable(422, "day: a date like 2026-12-02 is wanted.") from None
+
+
+def _shown(entry: JournalRead) -> dict[str, Any]:
+    return {**entry.as_json(), "html": html(entry.text)}
+
+
+def routes(house: House, aside: Aside) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/api/journal")
+    async def days(request: Request) -> Response:
+        before = request.query_params.get("before")
+        last = _day(before) if before else None
+
+        def look() -> dict[str, Any]:
+            known = [each for each in house.memory.journal_days() if last is None or each < last]
+            shown = known[:DAYS]
+            return {
+                "days": [
+                    {
+                        "day": each.isoformat(),
+                        "entries": len(house.memory.journal_day(each).entries),
+                    }
+                    for each in shown
+                ],
+                "more": len(known) > len(shown),
+            }
+
+        return await aside.json(look)
+
+    @router.get("/api/journal/{named}")
+    async def day(named: str) -> Response:
+        asked = _day(named)
+
+        def look() -> dict[str, Any]:
+            found = house.memory.journal_day(asked)
+            return {
+                "day": found.day.isoformat(),
+                "file": found.file,
+                "warning": found.warning,
+                "count": len(found.entries),
+                "entries": [_shown(each) for each in found.entries[:ENTRIES]],
+            }
+
+        return await aside.json(look)
+
+    @router.get("/api/watching")
+    async def watching() -> Response:
+        def look() -> dict[str, Any]:
+            status = house.memory.watch_status()
+            lately = house.memory.thoughts(now())
+            config = house.config
+            return {
+                "watch": status.as_json() if status else None,
+                "wanted": [str(each) for each in config.watch],
+                "thinking": {
+                    "on": config.think,
+                    "every_s": config.think_every_s,
+                    "calls": lately.spent.calls,
+                    "calls_a_day": config.think_calls_a_day,
+                    "tokens": lately.spent.tokens,
+                    "tokens_a_day": config.think_tokens_a_day,
+                    "at": lately.at.isoformat() if lately.at else None,
+                    "outcome": lately.outcome,
+                },
+                "insights": [_shown(each) for each in house.memory.insights(INSIGHTS)],
+            }
+
+        return await aside.json(look)
+
+    @router.post("/api/think")
+    async def think(request: Request) -> Response:
+        await read(request, Empty)
+        said = await house.think()
+        return await aside.json(lambda: {"said": said})
+
+    return router

@@ -1,0 +1,185 @@
+"""A month in figures: what was said, what was kept of it, what it cost, how fast it was.
+
+    GET /api/month?month=2026-11    the month's figures, and which months there are
+
+What the first version would have cost follows from its policy (spec L6.4): a review every six
+turns of the user and at each hang-up, about 6,000 tokens in and up to eight changes out.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from memory import Event, providers
+from voice.own_memory import now
+from voice.web.aside import Aside
+from voice.web.house import House
+from voice.web.requests import Unreadable
+
+FIRST_USER_TURNS: Final = 6
+FIRST_TOKENS_IN: Final = 6_000
+FIRST_TOKENS_OUT: Final = 480
+"""Eight changes of sixty tokens."""
+
+STEP_MS: Final = 150
+STEPS: Final = 24
+"""So many steps of the latencies' picture; the last holds everything slower."""
+
+STAGES: Final = ("pause", "transcript", "notes", "first_word", "first_sound")
+_MONTH = re.compile(r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])")
+_SPENDING: Final = ("reviewed", "review_failed", "merged", "thought", "reflected")
+KINDS: Final = ("began", "ended", "latency", "rejected", "remembered", *_SPENDING)
+
+
+def first_reviews(user_turns: int) -> int:
+    """How often the first version would have reviewed a conversation of so many user turns."""
+    return -(-user_turns // FIRST_USER_TURNS)
+
+
+def _sum(events: Iterable[Event], field: str) -> int:
+    return sum(event.data.get(field) or 0 for event in events)
+
+
+def _dollars(tokens_in: int, tokens_out: int, prices: tuple[float, float]) -> float:
+    return round((tokens_in * prices[0] + tokens_out * prices[1]) / 1e6, 4)
+
+
+def _latencies(events: Sequence[Event]) -> dict[str, Any] | None:
+    totals = sorted(event.data["total_ms"] for event in events)
+    if not totals:
+        return None
+    steps = Counter(min(STEPS - 1, total // STEP_MS) for total in totals)
+    stages: dict[str, list[int]] = defaultdict(list)
+    for event in events:
+        for name, ms in (event.data.get("stages_ms") or {}).items():
+            stages[name].append(ms)
+    return {
+        "count": len(totals),
+        "half_ms": totals[(len(totals) - 1) // 2],
+        "most_ms": totals[-(-len(totals) * 95 // 100) - 1],
+        "step_ms": STEP_MS,
+        "steps": [steps[i] for i in range(STEPS)],
+        "stages": [
+            {"name": name, "half_ms": sorted(stages[name])[(len(stages[name]) - 1) // 2]}
+            for name in STAGES
+            if stages[name]
+        ],
+    }
+
+
+def month_of(
+    events: Sequence[Event], year: int, month: int, prices: tuple[float, float]
+) -> dict[str, Any]:
+    """The figures of one month; `prices` are dollars a million tokens in and out. Times are
+    turned into the user's own before days are counted."""
+    local = [(event.at.astimezone(), event) for event in events]
+    ours = [(at, each) for at, each in local if (at.year, at.month) == (year, month)]
+    by: dict[str, list[Event]] = defaultdict(list)
+    for _, each in ours:
+        by[each.kind].append(each)
+    days = monthrange(year, month)[1]
+    calls = [0] * days
+    marked_calls = [0] * days
+    reviews = [0] * days
+    first = [0] * days
+    tokens = [0] * days
+    marked = {each.conversation for each in by["reviewed"] if each.data.get("marked")}
+    for at, each in ours:
+        day = at.day - 1
+        match each.kind:
+            case "began":
+                calls[day] += 1
+                marked_calls[day] += each.conversation in marked
+            case "ended":
+                first[day] += first_reviews(each.data.get("user_turns") or 0)
+            case "reviewed":
+                reviews[day] += each.data.get("outcome") == "asked"
+        if each.kind in _SPENDING:
+            tokens[day] += (each.data.get("tokens_in") or 0) + (each.data.get("tokens_out") or 0)
+    spent_in = sum(_sum(by[kind], "tokens_in") for kind in ("reviewed", "review_failed"))
+    spent_out = sum(_sum(by[kind], "tokens_out") for kind in ("reviewed", "review_failed"))
+    other_in = sum(_sum(by[kind], "tokens_in") for kind in ("merged", "thought", "reflected"))
+    other_out = sum(_sum(by[kind], "tokens_out") for kind in ("merged", "thought", "reflected"))
+    first_in, first_out = sum(first) * FIRST_TOKENS_IN, sum(first) * FIRST_TOKENS_OUT
+    saved = sum(bool(each.data.get("saved")) for each in by["remembered"])
+    billings = {each.data.get("billing") for kind in _SPENDING for each in by[kind]} - {None, ""}
+    return {
+        "month": f"{year:04}-{month:02}",
+        "calls": sum(calls),
+        "quiet_calls": sum(calls) - sum(marked_calls),
+        "user_turns": _sum(by["ended"], "user_turns"),
+        "minutes": round(sum(each.data.get("duration_s") or 0 for each in by["ended"]) / 60),
+        "marked": _sum(by["reviewed"], "marked"),
+        "proposed": _sum(by["reviewed"], "proposed"),
+        "accepted": _sum(by["reviewed"], "accepted"),
+        "refused": len(by["rejected"]),
+        "remembered": saved,
+        "by_day": {
+            "calls": calls,
+            "marked": marked_calls,
+            "reviews": reviews,
+            "first_reviews": first,
+            "tokens": tokens,
+            "first_tokens": [n * (FIRST_TOKENS_IN + FIRST_TOKENS_OUT) for n in first],
+        },
+        "now": {
+            "reviews": sum(reviews),
+            "tokens_in": spent_in,
+            "tokens_out": spent_out,
+            "dollars": _dollars(spent_in, spent_out, prices),
+            "other_tokens": other_in + other_out,
+            "other_dollars": _dollars(other_in, other_out, prices),
+        },
+        "first": {
+            "reviews": sum(first),
+            "tokens_in": first_in,
+            "tokens_out": first_out,
+            "dollars": _dollars(first_in, first_out, prices),
+        },
+        "billings": sorted(billings),
+        "latency": _latencies(by["latency"]),
+    }
+
+
+def _asked(text: str | None, today: datetime) -> tuple[int, int]:
+    if text is None:
+        return today.year, today.month
+    found = _MONTH.fullmatch(text)
+    if found is None:
+        raise Unreadable(422, "month: a month like 2026-11 is wanted.")
+    return int(found["year"]), int(found["month"])
+
+
+def routes(house: House, aside: Aside) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/api/month")
+    async def month(request: Request) -> Response:
+        today = now()
+        year, number = _asked(request.query_params.get("month"), today)
+
+        def look() -> dict[str, Any]:
+            log = house.memory.events
+            begin = datetime(year, number, 1).astimezone()
+            events = [each for kind in KINDS for each in log.events(kind, since=begin)]
+            cheap = providers()["openai"]
+            prices = (cheap.price_in or 0.0, cheap.price_out or 0.0)
+            oldest = log.first_at()
+            return {
+                **month_of(events, year, number, prices),
+                "price_of": cheap.model,
+                "oldest": f"{oldest.astimezone():%Y-%m}" if oldest else None,
+                "newest": f"{today:%Y-%m}",
+            }
+
+        return await aside.json(look)
+
+    return router

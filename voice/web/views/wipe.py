@@ -1,0 +1,40 @@
+"""Everything that Jarvis knows, listed, asked for, and gone (S4).
+
+GET  /api/wipe    what would go, and what stays
+POST /api/wipe    {"word": "wipe"} → what went; nothing while a call runs
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from voice.own_memory import now
+from voice.web.aside import Aside
+from voice.web.house import House
+from voice.web.requests import Body, read
+
+
+class _Wipe(Body):
+    word: Literal["wipe"]
+
+
+def routes(house: House, aside: Aside) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/api/wipe")
+    async def plan() -> Response:
+        return await aside.json(lambda: house.memory.wipe_plan().as_json())
+
+    @router.post("/api/wipe")
+    async def wipe(request: Request) -> Response:
+        await read(request, _Wipe)
+
+        def clear() -> dict[str, Any]:
+            return house.memory.wipe(now()).as_json()
+
+        return await aside.json(clear)
+
+    return router
