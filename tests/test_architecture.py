@@ -123,6 +123,7 @@ PURE = {
     "voice.speech.choice",
     "voice.speech.clauses",
     "voice.speech.preparation",
+    "voice.tools",
     "voice.triggers",
     "voice.turns",
 }

@@ -6,7 +6,7 @@ the same order and words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any, Protocol
 
 
@@ -28,7 +28,7 @@ class Tool(Protocol):
     @property
     def parameters(self) -> Mapping[str, Any]: ...
 
-    async def __call__(self, arguments: Mapping[str, Any]) -> str: ...
+    def __call__(self, arguments: Mapping[str, Any]) -> Awaitable[str]: ...
 
 
 def frozen(tools: Iterable[Tool]) -> tuple[Tool, ...]:
