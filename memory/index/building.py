@@ -247,12 +247,17 @@ class Writer:
         pieces = cut(
             text, chars=self._cutting.chars, overlap=self._cutting.overlap, language=language
         ) or (Piece("", 1, 1, stem),)
+        folders = [
+            wording.folder_word(f"{folder}/")
+            for folder in PurePosixPath(name).parents
+            if folder.parts
+        ]
         for piece in pieces:
             entry = _entry_at(entries, piece.first_line)
             heading = (entry.title or piece.heading) if entry else piece.heading
             above = _meant(wording.words(f"{stem}{_BETWEEN}{heading}"), never)
             numbers = self._vocabulary.numbers(
-                above + _meant(wording.words(piece.text), never), languages
+                [*above, *_meant(wording.words(piece.text), never), *folders], languages
             )
             self._more += 1
             number = self._next[kind]

@@ -48,6 +48,9 @@ def _stem(language: Language, word: str) -> str:
 
 
 def keys(word: str, languages: tuple[Language, ...]) -> Iterator[str]:
-    """Keys under which a word of the index stands, for the languages that it was seen in."""
+    """Keys under which a word of the index stands, for the languages that it was seen in; none
+    where it is a folder's."""
+    if word.startswith("/"):
+        return
     yield from spelled(word)
     yield from dict.fromkeys(stems(word, languages))

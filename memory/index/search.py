@@ -11,7 +11,6 @@ import json
 import math
 import sqlite3
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
@@ -20,12 +19,12 @@ from memory.index.forms import spelled, stems
 from memory.index.query import Term, terms
 from memory.index.records import Hit, Where
 from memory.index.schema import JOURNAL_FROM
-from memory.index.words import one_spelling
+from memory.index.words import folder_word, one_spelling
 
 PIECES_LOOKED_AT = 2000
 """How many pieces the rare words of a question may have together."""
 
-_WEIGHED = 120
+_WEIGHED = 100
 _WORDS_A_TERM = 48
 _BEGINNING_CHARS = 3
 
@@ -35,6 +34,7 @@ _EXACT, _SPELLED, _STEM, _JOINED, _BEGINNING = 1.0, 0.97, 0.9, 0.95, 0.6
 _BM25_K, _BM25_B = 1.2, 0.4
 _TYPICAL_WORDS = 45
 _HEADING_COUNTS = 2.0
+_WORD_BYTES = array("I").itemsize
 
 
 @dataclass(slots=True)
@@ -57,10 +57,26 @@ class Asked:
 
 @dataclass(slots=True)
 class Found:
-    """Pieces by number, each with the set of terms (as bits) that it was found by."""
+    """Pieces by number, each with the set of terms (as bits) that it was found by.
+
+    `wanted` are the numbers of words with the terms that they stand for, each with its weight.
+    """
 
     terms: list[Asked]
     pieces: dict[int, int] = field(default_factory=dict)
+    wanted: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
+    asked_for: float = 1.0
+
+    def __post_init__(self) -> None:
+        for at, each in enumerate(self.terms):
+            for word, weight in each.words.items():
+                self.wanted.setdefault(word, []).append((at, weight))
+        self.asked_for = sum(each.weight for each in self.terms) or 1.0
+
+    def add(self, pieces: Iterable[int], bits: int) -> None:
+        held = self.pieces
+        for piece in pieces:
+            held[piece] = held.get(piece, 0) | bits
 
 
 def search(
@@ -79,8 +95,8 @@ def search(
     whatever words they hold, behind the others where they hold none.
     """
     asked = _resolved(database, terms(question), beginnings=beginnings)
-    found = _gathered(database, asked, where, limit)
-    best = _weighed(database, found, limit, folder)
+    found = _gathered(database, asked, _Within.of(database, where, folder), limit)
+    best = _weighed(database, found, limit)
     known = {hit.piece for hit in best}
     more = _also(database, found, [piece for piece in also if piece not in known], where, folder)
     return (*best, *more)
@@ -179,7 +195,31 @@ def _exactly(
 # Pieces -------------------------------------------------------------------------------
 
 
-def _gathered(database: sqlite3.Connection, asked: list[Asked], where: Where, limit: int) -> Found:
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """Which pieces may be found: a range of numbers, and a word that all of them have."""
+
+    first: int
+    behind: int
+    word: int | None = None
+
+    @classmethod
+    def of(cls, database: sqlite3.Connection, where: Where, folder: str) -> _Within:
+        first, behind = {
+            "notes": (0, JOURNAL_FROM),
+            "journal": (JOURNAL_FROM, 1 << 62),
+            "all": (0, 1 << 62),
+        }[where]
+        if not folder:
+            return cls(first, behind)
+        there = dict(_exactly(database, [folder_word(folder)]))
+        number = there[folder_word(folder)][0] if there else 0  # no word has number 0
+        return cls(first, behind, number)
+
+
+def _gathered(
+    database: sqlite3.Connection, asked: list[Asked], within: _Within, limit: int
+) -> Found:
     found = Found(asked)
     order = sorted(
         (at for at in range(len(asked)) if asked[at].pieces), key=lambda at: asked[at].pieces
@@ -191,65 +231,59 @@ def _gathered(database: sqlite3.Connection, asked: list[Asked], where: Where, li
             break
         looked_at += asked[at].pieces
         rare.append(at)
-        for piece in _holding(database, asked[at].match(), where, PIECES_LOOKED_AT):
-            found.pieces[piece] = found.pieces.get(piece, 0) | 1 << at
+        found.add(_holding(database, asked[at].match(), within), 1 << at)
     common = order[len(rare) :]
     if rare:
         among = " OR ".join(asked[at].match() for at in rare)
         for at in common:
-            match = f"({among}) AND {asked[at].match()}"
-            for piece in _holding(database, match, where, PIECES_LOOKED_AT):
-                found.pieces[piece] = found.pieces.get(piece, 0) | 1 << at
+            found.add(_holding(database, f"({among}) AND {asked[at].match()}", within), 1 << at)
     # Too few, or nothing but common words: as many of them together as there are pieces for.
     together = list(common)
     while together and len(found.pieces) < limit:
         match = " AND ".join(asked[at].match() for at in together)
-        bits = sum(1 << at for at in together)
-        for piece in _holding(database, match, where, PIECES_LOOKED_AT):
-            found.pieces[piece] = found.pieces.get(piece, 0) | bits
+        found.add(_holding(database, match, within), sum(1 << at for at in together))
         together.pop()
     return found
 
 
-def _holding(database: sqlite3.Connection, match: str, where: Where, limit: int) -> Iterable[int]:
-    first, behind = {
-        "notes": (0, JOURNAL_FROM),
-        "journal": (JOURNAL_FROM, 1 << 62),
-        "all": (0, 1 << 62),
-    }[where]
-    return [
+def _holding(database: sqlite3.Connection, match: str, within: _Within) -> Iterable[int]:
+    if within.word is not None:
+        match = f"({match}) AND {within.word}"
+    return (
         piece
         for (piece,) in database.execute(
             "SELECT rowid FROM found WHERE found MATCH ? AND rowid >= ? AND rowid < ?"
             " ORDER BY rowid DESC LIMIT ?",
-            (match, first, behind, limit),
+            (match, within.first, within.behind, PIECES_LOOKED_AT),
         )
-    ]
+    )
 
 
-def _weighed(
-    database: sqlite3.Connection, found: Found, limit: int, folder: str
-) -> tuple[Hit, ...]:
-    weights = [each.weight for each in found.terms]
-    asked_for = sum(weights) or 1.0
-    promise = {
-        piece: sum(weight for at, weight in enumerate(weights) if bits >> at & 1)
-        for piece, bits in found.pieces.items()
-    }
-    best = sorted(promise, key=lambda piece: (-promise[piece], -piece))
-    hits: list[Hit] = []
-    for start in range(0, len(best), max(_WEIGHED, limit)):
-        some = best[start : start + max(_WEIGHED, limit)]
-        hits += [
-            hit
-            for row in _rows(database, some)
-            if row[1].startswith(folder) and (hit := _hit(found, row, asked_for)).matched
-        ]
-        # Only where a folder, or a run that does not stand there to the letter, took too many.
-        if len(hits) >= limit:
+def _weighed(database: sqlite3.Connection, found: Found, limit: int) -> tuple[Hit, ...]:
+    best = list(_by_promise(found))
+    scored: list[tuple[float, _Row]] = []
+    many = max(_WEIGHED, limit)
+    for start in range(0, len(best), many):
+        some = ((_score(found, row), row) for row in _rows(database, best[start : start + many]))
+        scored += [(score, row) for score, row in some if score > 0]
+        # Only where a run that does not stand there to the letter took too many.
+        if len(scored) >= limit:
             break
-    hits.sort(key=lambda hit: (-hit.score, hit.file, hit.first_line))
-    return tuple(hits[:limit])
+    scored.sort(key=lambda each: (-each[0], each[1][1], each[1][2]))
+    return tuple(_hit(found, row) for _, row in scored[:limit])
+
+
+def _by_promise(found: Found) -> Iterable[int]:
+    """Pieces with the weightiest terms first, of the same terms the newest."""
+    groups: dict[int, list[int]] = {}
+    for piece, bits in found.pieces.items():
+        groups.setdefault(bits, []).append(piece)
+    promise = {
+        bits: sum(each.weight for at, each in enumerate(found.terms) if bits >> at & 1)
+        for bits in groups
+    }
+    for bits in sorted(groups, key=lambda bits: (-promise[bits], bits)):
+        yield from sorted(groups[bits], reverse=True)
 
 
 def _also(
@@ -257,8 +291,7 @@ def _also(
 ) -> tuple[Hit, ...]:
     if not pieces:
         return ()
-    asked_for = sum(each.weight for each in found.terms) or 1.0
-    hits = [_hit(found, row, asked_for) for row in _rows(database, pieces)]
+    hits = [_hit(found, row) for row in _rows(database, pieces)]
     return tuple(hit for hit in hits if hit.file.startswith(folder) and where in ("all", hit.kind))
 
 
@@ -286,42 +319,51 @@ def _stands_together(each: Asked, numbers: array[int], text: str) -> bool:
     )
 
 
-def _hit(found: Found, row: _Row, asked_for: float) -> Hit:
-    """The piece with its score; nothing is matched where it was found by a run that does not
-    stand in it."""
-    piece, name, first, last, heading, text, blob, in_heading, day, at, stars = row
+def _held(found: Found, row: _Row) -> Iterable[tuple[Asked, float, float]]:
+    """The terms that a piece holds: how often, a heading's word twice, and how exactly."""
+    blob, in_heading = row[6], row[7]
     numbers = array("I", blob)
-    below, above = Counter(numbers[in_heading:]), Counter(numbers[:in_heading])
-    length = 1 - _BM25_B + _BM25_B * len(numbers) / _TYPICAL_WORDS
-    score = held = 0.0
-    matched: list[str] = []
-    weights: list[float] = []
-    for each in found.terms:
-        times = weight = 0.0
-        for word, share in each.words.items():
-            here = below[word] + _HEADING_COUNTS * above[word]
-            if here:
-                times += here * share
-                weight = max(weight, share)
-        if each.all_of and _stands_together(each, numbers, f"{name}\n{heading}\n{text}"):
-            times, weight = times + 1.0, max(weight, _JOINED)
-        if times:
-            score += each.weight * times * (_BM25_K + 1) / (times + _BM25_K * length)
-            held += each.weight * weight
-            matched.append(each.term.word)
-            weights.append(each.weight * weight)
+    times = [0.0] * len(found.terms)
+    exact = [0.0] * len(found.terms)
+    wanted = found.wanted
+    for place, number in enumerate(numbers):
+        if number in wanted:
+            counts = _HEADING_COUNTS if place < in_heading else 1.0
+            for at, weight in wanted[number]:
+                times[at] += counts * weight
+                exact[at] = max(exact[at], weight)
+    for at, each in enumerate(found.terms):
+        if each.all_of and _stands_together(each, numbers, "\n".join((row[1], row[4], row[5]))):
+            times[at] += 1.0
+            exact[at] = max(exact[at], _JOINED)
+        if times[at]:
+            yield each, times[at], exact[at]
+
+
+def _score(found: Found, row: _Row) -> float:
+    """BM25; 0 where the piece was found by a run that does not stand in it."""
+    length = 1 - _BM25_B + _BM25_B * (len(row[6]) / _WORD_BYTES) / _TYPICAL_WORDS
+    return sum(
+        each.weight * times * (_BM25_K + 1) / (times + _BM25_K * length)
+        for each, times, _ in _held(found, row)
+    )
+
+
+def _hit(found: Found, row: _Row) -> Hit:
+    piece, name, first, last, heading, text, _, _, day, at, stars = row
+    held = [(each.term.word, each.weight * exact) for each, _, exact in _held(found, row)]
     return Hit(
         file=name,
         first_line=first,
         last_line=last,
         heading=heading,
         text=text,
-        score=score,
+        score=_score(found, row),
         kind="journal" if piece >= JOURNAL_FROM else "notes",
         piece=piece,
-        share=held / asked_for,
-        matched=tuple(matched),
-        weights=tuple(weights),
+        share=sum(weight for _, weight in held) / found.asked_for,
+        matched=tuple(word for word, _ in held),
+        weights=tuple(weight for _, weight in held),
         day=date.fromisoformat(day) if day else None,
         time=time.fromisoformat(at) if at else None,
         stars=stars,

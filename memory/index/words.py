@@ -122,6 +122,12 @@ def words(text: str) -> list[str]:
     return found
 
 
+def folder_word(folder: str) -> str:
+    """The word that every piece in a folder has; no text holds such a word. `folder` ends with a
+    slash."""
+    return f"/{folder}"
+
+
 # Words that mean nothing --------------------------------------------------------------
 
 
