@@ -176,6 +176,9 @@ class Call:
             await self._not_opened(fault)
             raise
         transport = setup.transport
+        setup.ears.passes_sound_on = setup.recorder is not None or any(
+            getattr(processor, "takes_sound", True) for processor in processors
+        )
         self._worker = pipeline.build(
             transport.input(),
             setup.ears,

@@ -30,7 +30,8 @@ _LAST_WORDS_S = 3.0
 
 
 class Ears(FrameProcessor):
-    """Hears turns. Audio and every other frame pass through as they come.
+    """Hears turns. Audio and every other frame pass through as they come; audio only where
+    `passes_sound_on`.
 
     A `BargedIn` is followed by pipecat's interruption, in both directions. The worker is
     shared and stays open; its owner closes it.
@@ -57,6 +58,7 @@ class Ears(FrameProcessor):
         self._rest = bytearray()
         self._events: deque[Heard] = deque()
         self._telling = asyncio.Lock()
+        self.passes_sound_on = True
         self._muted = False
         self._complained = False
 
@@ -110,7 +112,10 @@ class Ears(FrameProcessor):
             return
         if self._muted:
             frame.audio = bytes(len(frame.audio))
-        await self.push_frame(frame, direction)
+        if self.passes_sound_on:
+            await self.push_frame(frame, direction)
+        elif isinstance(frame, MicrophoneFrame):
+            frame.intake.delivered()
         listener = self._listening()
         came_s = frame.arrived_s if isinstance(frame, MicrophoneFrame) else None
         self._rest += frame.audio
