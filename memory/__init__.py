@@ -54,8 +54,11 @@ if TYPE_CHECKING:
     from memory.remembering import asks_to_remember as asks_to_remember
     from memory.remembering import only_remembering as only_remembering
     from memory.requests import Request as Request
+    from memory.requests import RequestKind as RequestKind
     from memory.requests import picked as picked
     from memory.requests import requested as requested
+    from memory.requests import speaks_of_forgetting as speaks_of_forgetting
+    from memory.requests import speaks_of_parting as speaks_of_parting
     from memory.reviews import Waiting as WaitingReview
     from memory.task import MemoryTask as MemoryTask
     from memory.task import Reviewed as Reviewed
@@ -103,6 +106,7 @@ _WHERE = {
     "Refused": ("memory.events", "Refused"),
     "Reply": ("memory.llm.protocol", "Reply"),
     "Request": ("memory.requests", "Request"),
+    "RequestKind": ("memory.requests", "RequestKind"),
     "ReflectReport": ("memory.lessons.records", "ReflectReport"),
     "ReviewReport": ("memory.task", "ReviewReport"),
     "ReviewSummary": ("memory.events", "ReviewSummary"),
@@ -124,6 +128,8 @@ _WHERE = {
     "providers": ("memory.llm.providers", "providers"),
     "prompt": ("memory.prompts", "prompt"),
     "requested": ("memory.requests", "requested"),
+    "speaks_of_forgetting": ("memory.requests", "speaks_of_forgetting"),
+    "speaks_of_parting": ("memory.requests", "speaks_of_parting"),
     "only_remembering": ("memory.remembering", "only_remembering"),
     "SMALL_EXTRACTS_CHARS": ("memory.notes.context", "SMALL_EXTRACTS_CHARS"),
     "fitting": ("memory.notes.context", "fitting"),
@@ -172,6 +178,7 @@ __all__ = [
     "Refused",
     "Reply",
     "Request",
+    "RequestKind",
     "ReviewReport",
     "ReviewSummary",
     "Reviewed",
@@ -202,6 +209,8 @@ __all__ = [
     "prompt",
     "providers",
     "requested",
+    "speaks_of_forgetting",
+    "speaks_of_parting",
     "scan",
     "warm",
 ]

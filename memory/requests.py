@@ -76,7 +76,9 @@ class _Rules:
     front: Any
     kinds: tuple[tuple[RequestKind, Any], ...]
     never: Any
+    mentions: Any
     farewell: Any
+    parting: Any
     picks: tuple[tuple[Picked, Any], ...]
 
 
@@ -108,6 +110,8 @@ def _read(language: Language) -> _Rules:
             (kind, tuple(_whole(each, behind) for each in patterns)) for kind, patterns in listed
         ),
         never=re2.compile(f"(?:{asks.alternation('never')})(?:\\b|$)"),
+        mentions=re2.compile(rf"\b(?:{asks.alternation('mentions')})\b"),
+        parting=re2.compile(rf"\b(?:{whole})\b"),
         farewell=re2.compile(
             f"[¿¡\\s]*(?:(?:{beside}){_GAP})*(?:{whole})(?:{_GAP}(?:{beside}|{whole}))*{_CLOSED}"
         ),
@@ -152,6 +156,17 @@ def requested(text: str, *, spoken: bool = True) -> Request | None:
                 kind, topic = found
                 return Request(kind, topic, rules.language, whole=len(parts) == 1)
     return None
+
+
+def speaks_of_forgetting(text: str) -> bool:
+    """Whether the turn may mean that something is forgotten, in whatever words."""
+    said = folded(text).text
+    return any(rules.mentions.search(said) and not rules.never.search(said) for rules in _rules())
+
+
+def speaks_of_parting(text: str) -> bool:
+    said = folded(text).text
+    return any(rules.parting.search(said) for rules in _rules())
 
 
 def picked(text: str) -> Picked | None:

@@ -16,8 +16,9 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
 from memory import Conversation, Memory, Session
-from memory.records import HandOver, Language, Prefix, Turn
+from memory.records import Extract, HandOver, Language, Prefix, Turn
 from voice import pipeline
+from voice.abilities import abilities
 from voice.engines.protocol import Engine, Opening
 from voice.errors import EngineUnavailable
 from voice.frames import TypedFrame
@@ -124,7 +125,9 @@ class Call:
             now=setup.now,
             emit=self._emit,
             part=self._part,
+            shown=self._searched,
         )
+        self._searched_for: tuple[Extract, ...] = ()
         self._said_turns = 0
         self._parting_turn: int | None = None
         self._began_s = 0.0
@@ -141,9 +144,13 @@ class Call:
         if self._over is not None and not self._over.done():
             self._over.set_result(reason)
 
-    def _part(self) -> None:
-        """The user says goodbye with this turn: the call ends once the answer was heard."""
-        self._parting_turn = self._said_turns + 1
+    def _part(self, *, added: bool) -> None:
+        """The user says goodbye with this turn: the call ends once the answer was heard. `added`:
+        the turn stands in the transcript already."""
+        self._parting_turn = self._said_turns + (not added)
+
+    def _searched(self, extracts: tuple[Extract, ...]) -> None:
+        self._searched_for += extracts
 
     async def typed(self, text: str, *, pasted: bool) -> None:
         """A turn by keyboard; it ends the answer that is being spoken."""
@@ -233,6 +240,7 @@ class Call:
             news=news_of(setup.session),
             notify=self._emit,
             fresh_prefix=self._fresh_prefix,
+            tools=abilities(self._requests),
             played_samples=self.played_samples,
         )
 
@@ -318,3 +326,6 @@ class Call:
                 pass
         self._setup.transport.publish(event)
         self._setup.watch(event)
+        if isinstance(event, TurnAdded) and event.turn.speaker == "assistant":
+            searched, self._searched_for = self._searched_for, ()
+            self._feed(self._transcript.searched(searched, event.turn))

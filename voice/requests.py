@@ -5,23 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import tomllib
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import PurePosixPath
 from string import Template
+from typing import Protocol
 
 from memory import (
     OWN_WORDS,
     Hit,
     Memory,
     Request,
+    RequestKind,
     Session,
     notes_block,
     picked,
     prompt,
     requested,
+    speaks_of_forgetting,
+    speaks_of_parting,
 )
 from memory.errors import AmbiguousEntry, MemoryFault, NoSuchChange
 from memory.records import LANGUAGES, Change, Extract, Origin
@@ -43,12 +48,20 @@ READ_OUT_CHARS = 280
 
 _PICKED_FROM = 3
 
+WORDS_THAT_COUNT = 2
+"""A model may ask what is meant, so the turn before the last counts too."""
+
+
+class Part(Protocol):
+    def __call__(self, *, added: bool) -> None: ...
+
 
 class Requests:
     """Of one conversation. A turn is first looked at for what is to be remembered.
 
-    `part` ends the call once the answer was heard; None in a chat, where a farewell is
-    answered like anything else.
+    `part` ends the call once the answer was heard, and is told whether the turn that asks for it
+    is in the transcript by then; None in a chat, where a farewell is answered like anything else.
+    `shown` gets what a model searched for itself.
     """
 
     def __init__(
@@ -59,13 +72,16 @@ class Requests:
         *,
         now: Callable[[], datetime],
         emit: Callable[[CallEvent], None],
-        part: Callable[[], None] | None = None,
+        part: Part | None = None,
+        shown: Callable[[tuple[Extract, ...]], None] = lambda _: None,
     ) -> None:
         self._memory = memory
         self._remembering = Remembering(memory, session, conversation, now=now, emit=self._seen)
         self._now = now
         self._emit = emit
         self._part = part
+        self._shown = shown
+        self._last_words: deque[str] = deque(maxlen=WORDS_THAT_COUNT)
         self._turn_number = 0
         self._last_saved: tuple[int, str] | None = None
         self._to_pick: tuple[str, ...] = ()
@@ -81,6 +97,8 @@ class Requests:
         None where it asks for nothing. On return it is done, and on disk.
         """
         self._turn_number += 1
+        if origin in OWN_WORDS:
+            self._last_words.append(text)
         told = await self._remembering.turn(text, origin)
         if told is not None or origin not in OWN_WORDS:
             self._to_pick = ()
@@ -130,13 +148,43 @@ class Requests:
             case "forget all":
                 return _told("everything", whole=wanted.whole)
             case "about me":
-                return await self._about(wanted)
+                return await self._about(whole=wanted.whole)
             case "search notes" | "search journal" | "search all":
                 return await self._search(wanted)
             case "farewell":
                 assert self._part is not None
-                self._part()
+                self._part(added=False)
                 return _told("farewell", whole=True)
+
+    # What a model asks for -------------------------------------------------------------
+
+    async def forget_for_model(self, entry: str) -> str | None:
+        """What became of it, for the model; None where the user's last words ask for no such
+        thing: what a model asks for may come from a note."""
+        if not any(map(speaks_of_forgetting, self._last_words)):
+            return None
+        wanted = Request(kind="forget", topic=entry, language="en", whole=False)
+        told = await self._forget(wanted)
+        assert told is not None
+        return told.note
+
+    def part_for_model(self) -> bool:
+        if self._part is None or not any(map(speaks_of_parting, self._last_words)):
+            return False
+        self._part(added=True)
+        return True
+
+    async def known_for_model(self) -> str:
+        return (await self._about(whole=False)).note
+
+    async def find_for_model(self, words: str, kind: RequestKind) -> str | None:
+        """The extracts as a note is shown to a model, None for nothing."""
+        wanted = Request(kind=kind, topic=words, language="en", whole=False)
+        found = (await self._search(wanted)).found
+        if found is None:
+            return None
+        self._shown(found.extracts)
+        return found.block
 
     # Forgetting ------------------------------------------------------------------------
 
@@ -182,22 +230,22 @@ class Requests:
 
     # Telling ---------------------------------------------------------------------------
 
-    async def _about(self, wanted: Request) -> Told:
+    async def _about(self, *, whole: bool) -> Told:
         notebooks = await asyncio.to_thread(self._memory.entries)
         entries = [entry for listed in notebooks.values() for entry in listed]
         if not entries:
-            return _told("nothing", whole=wanted.whole)
-        told = _told("about", whole=wanted.whole, entries=entries)
+            return _told("nothing", whole=whole)
+        told = _told("about", whole=whole, entries=entries)
         more = len(entries) - READ_OUT_ENTRIES
         if more <= 0:
             return told
-        read_out = _told("about", whole=wanted.whole, entries=entries[:READ_OUT_ENTRIES])
+        read_out = _told("about", whole=whole, entries=entries[:READ_OUT_ENTRIES])
         said = {
             language: f"{read_out.said[language]} "
             + Template(_WORDS["said"][language]["more"]).substitute(count=more)
             for language in LANGUAGES
         }
-        return Told(note=told.note, said=said, whole=wanted.whole)
+        return Told(note=told.note, said=said, whole=whole)
 
     async def _search(self, wanted: Request) -> Told:
         try:

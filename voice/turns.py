@@ -221,6 +221,14 @@ class Transcript:
     def ended(self, *, at: datetime) -> list[CallEvent]:
         return [*self._cut(at), *self._clear_partial(), *self._turn_to("ended")]
 
+    def searched(self, extracts: tuple[Extract, ...], answer: Turn) -> list[CallEvent]:
+        """What the model searched for while it made this answer, which is added already."""
+        if not extracts:
+            return []
+        turn = note_turn(extracts, self._conversation, self._next, answer.ended_at)
+        self._next += 1
+        return [ExtractsShown(index=answer.index, extracts=extracts, turn=turn)]
+
     # ------------------------------------------------------------------------------
 
     def _extracts(self, extracts: tuple[Extract, ...], at: datetime) -> list[CallEvent]:

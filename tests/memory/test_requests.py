@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.records import LANGUAGES
-from memory.requests import RequestKind, picked, requested
+from memory.requests import (
+    RequestKind,
+    picked,
+    requested,
+    speaks_of_forgetting,
+    speaks_of_parting,
+)
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "requests"
 TABLES: dict[str, Any] = {
@@ -84,3 +90,22 @@ def test_any_text_is_looked_through(said: str) -> None:
     """Nothing that is said makes the rules fail; a topic stands in what was said."""
     found = requested(said)
     assert found is None or " ".join(found.topic.split()) in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("said", "forgetting", "parting"),
+    [
+        ("I'd rather you delete what you noted on my address", True, False),
+        ("das mit der Adresse bitte löschen", True, False),
+        ("quita lo de mi dirección", True, False),
+        ("Don't forget my birthday.", False, False),
+        ("Read me the note about the boiler.", False, False),
+        ("well then goodbye, I'll be off", False, True),
+        ("na dann tschüss du", False, True),
+        ("bueno, me voy, hasta luego a todos", False, True),
+        ("What's the weather like?", False, False),
+    ],
+)
+def test_what_a_turn_speaks_of(said: str, forgetting: bool, parting: bool) -> None:
+    """In looser words than the rules act on: a model that acts on them needs at least these."""
+    assert (speaks_of_forgetting(said), speaks_of_parting(said)) == (forgetting, parting)
