@@ -26,9 +26,9 @@ from voice.engines import choose
 from voice.engines.background import EmbeddedLlm
 from voice.engines.embedded import EmbeddedModel, measured_speed
 from voice.engines.language_model import LanguageModel
+from voice.engines.lasting import LastingEngine
 from voice.engines.local import LocalEngine
 from voice.engines.openai_compatible import OpenAICompatibleModel, find_ollama
-from voice.engines.openai_realtime import OpenAIRealtimeEngine
 from voice.engines.protocol import Engine
 from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
 from voice.hearing.ears import Ears
@@ -45,6 +45,7 @@ from voice.records import (
     Notice,
     event_json,
 )
+from voice.remotes import bare_gemini_key, remote_engine
 from voice.speech.choice import SpeechFiles, Synthesizer, choose_voices
 from voice.speech.client import Speech
 from voice.tending import Tending
@@ -82,7 +83,7 @@ def first_language(config: Config) -> Language:
 def needed_weights(config: Config) -> list[str]:
     """What a call with these settings needs and a registry or a hub can give."""
     needed = ["whisper-base"]
-    if config.engine != "openai" and not config.llm_url:
+    if config.engine in LOCAL and not config.llm_url:
         needed.append(choose.BETTER if config.model == "better" else choose.SMALL)
     if config.voice_es == "kokoro":
         needed += ["kokoro", "kokoro-voices"]
@@ -142,16 +143,20 @@ def hearing_worker(config: Config) -> Worker:
 # What answers -------------------------------------------------------------------------
 
 HEARS = "Whisper base, on this computer"
+LOCAL = ("auto", "local")
+"""The settings of `engine` with which this computer, or a server that it is told, may answer."""
 
 
 async def look(config: Config) -> choose.Found:
     """What is at hand on this machine. Ollama is asked only where it could answer."""
-    local = config.engine != "openai" and not config.llm_url
+    local = config.engine in LOCAL and not config.llm_url
     here = (choose.SMALL, choose.BETTER)
     states = [weights.state_of(name, config.weights) for name in here]
     return choose.Found(
         jarvis_openai_key=bool(config.openai_key),
         bare_openai_key=bool(os.environ.get("OPENAI_API_KEY")),
+        jarvis_gemini_key=bool(config.gemini_key),
+        bare_gemini_key=bool(bare_gemini_key() or config.google_key),
         ollama=await find_ollama() if local else None,
         weights=frozenset(state.name for state in states if state.state == "present"),
         memory_gib=_memory_gib(),
@@ -168,12 +173,14 @@ def wishes_of(config: Config) -> choose.Wishes:
         llm_model=config.llm_model,
         openai_url=config.openai_url,
         openai_model=config.openai_model,
+        gemini_url=config.gemini_url,
+        gemini_model=config.gemini_model,
     )
 
 
 def model_of(config: Config, choice: choose.Choice) -> LanguageModel | None:
     """The language model that was chosen; None where the engine itself thinks."""
-    if choice.kind == "openai":
+    if choice.is_remote:
         return None
     if choice.kind == "embedded":
         return EmbeddedModel(
@@ -229,6 +236,7 @@ class House:
         self._choice: choose.Choice | None = None
         self._about: EngineDescription
         self._model: LanguageModel | None = None
+        self._spare: LanguageModel | None = None
         self._hearing: Worker | None = None
         self._speech: Speech | None = None
         self._call: Call | None = None
@@ -386,7 +394,7 @@ class House:
 
     def _description(self) -> EngineDescription:
         assert self._choice is not None
-        if self._choice.kind != "openai" and self._speech is None:
+        if not self._choice.is_remote and self._speech is None:
             return self._about
         return self._engine().description
 
@@ -516,7 +524,14 @@ class House:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for part in (self._background, self._reviewer, self._model, self._speech, self._hearing):
+        for part in (
+            self._background,
+            self._reviewer,
+            self._model,
+            self._spare,
+            self._speech,
+            self._hearing,
+        ):
             if part is not None:
                 await part.close()
         await asyncio.to_thread(self.memory.close)
@@ -584,24 +599,36 @@ class House:
 
     def _engine(self) -> Engine:
         assert self._choice is not None
-        if self._choice.kind == "openai":
-            return OpenAIRealtimeEngine(
-                key=openai_key(self._config),
-                url=self._config.openai_url,
-                model=self._config.openai_model,
-                voice=self._config.openai_voice,
-            )
-        return self._local_engine()
-
-    def _local_engine(self) -> LocalEngine:
-        assert self._choice is not None
+        if self._choice.is_remote:
+            return LastingEngine(remote_engine(self._config, self._choice), self._spare_engine)
         assert self._model is not None
+        return self._local_engine(self._model, self._about)
+
+    async def _spare_engine(self) -> Engine:
+        """What answers when the service can't: what would without it, if it is here already."""
+        config = self._config.model_copy(update={"engine": "local"})
+        found = await look(config)
+        choice = choose.choose(wishes_of(config), found)
+        for name in _weights_of(choice):
+            if weights.state_of(name, config.weights).state != "present":
+                raise EngineUnavailable(
+                    f"The built-in model is not on this computer: `jarvis models --bring {name}` "
+                    "brings it, for the next time."
+                )
+        if self._spare is None:
+            self._spare = model_of(config, choice)
+        assert self._spare is not None
+        prefix = await asyncio.to_thread(self.memory.prefix)
+        await self._spare.prepare(prefix.text)
+        return self._local_engine(self._spare, choose.describe(choice, found, hears=HEARS))
+
+    def _local_engine(self, model: LanguageModel, about: EngineDescription) -> LocalEngine:
         assert self._speech is not None
         return LocalEngine(
-            self._model,
+            model,
             self._speech,
             languages=self._config.languages,
-            description=self._about,
+            description=about,
         )
 
     def _recorder(self, name: str, engine: Engine, transport: Line) -> Recorder | None:
@@ -624,13 +651,6 @@ class House:
     def _name(self, kind: str, at: datetime) -> str:
         folder = self._config.state / "calls"
         return new_id(kind, at, lambda name: (folder / f"{name}.jsonl").exists())
-
-
-def openai_key(config: Config) -> str:
-    """Jarvis' own key; the environment's only where it belongs, never to another server."""
-    if config.openai_key or not choose.is_openai(config.openai_url):
-        return config.openai_key
-    return os.environ.get("OPENAI_API_KEY", "")
 
 
 def _weights_of(choice: choose.Choice) -> list[str]:

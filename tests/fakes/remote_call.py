@@ -126,6 +126,7 @@ class Caller(ABC, Generic[S]):
     def __init__(self, server: S) -> None:
         self.server = server
         self.notices: list[Notice] = []
+        self.changes: list[EngineChanged] = []
         self.events: list[CallEvent] = []
         self.changed = asyncio.Event()
         self.news: list[str | None] = []
@@ -157,8 +158,10 @@ class Caller(ABC, Generic[S]):
             return self.news.pop(0) if self.news else None
 
         def notify(notice: Notice | EngineChanged) -> None:
-            assert isinstance(notice, Notice)
-            self.notices.append(notice)
+            if isinstance(notice, Notice):
+                self.notices.append(notice)
+            else:
+                self.changes.append(notice)
             self.changed.set()
 
         return Opening(

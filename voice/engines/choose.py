@@ -17,6 +17,7 @@ from voice.records import EngineDescription
 
 OLLAMA = "http://127.0.0.1:11434"
 OPENAI_HOST = "api.openai.com"
+GOOGLE_HOST = "generativelanguage.googleapis.com"
 
 SMALL, BETTER = "qwen-0.5b", "qwen-1.5b"
 TITLES = {SMALL: "Qwen2.5-Coder 0.5B", BETTER: "Qwen2.5-Coder 1.5B"}
@@ -46,6 +47,11 @@ def is_openai(url: str) -> bool:
     return urlsplit(url).hostname == OPENAI_HOST
 
 
+def is_google(url: str) -> bool:
+    """Whether this is Google's own server: only there do its keys go."""
+    return urlsplit(url).hostname == GOOGLE_HOST
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OllamaModel:
     """A model as Ollama lists it. `parameters` as it says: "3.2B"; `remote` runs elsewhere."""
@@ -69,12 +75,14 @@ class OllamaModel:
 class Wishes:
     """What the settings say; the names are those of `voice.config.Config`."""
 
-    engine: Literal["auto", "local", "openai"] = "auto"
+    engine: Literal["auto", "local", "openai", "gemini"] = "auto"
     model: Literal["auto", "small", "better"] = "auto"
     llm_url: str = ""
     llm_model: str = ""
     openai_url: str = f"wss://{OPENAI_HOST}/v1/realtime"
     openai_model: str = "gpt-realtime-2.1"
+    gemini_url: str = f"wss://{GOOGLE_HOST}/"
+    gemini_model: str = "gemini-3.8-live"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +92,8 @@ class Found:
 
     jarvis_openai_key: bool = False
     bare_openai_key: bool = False
+    jarvis_gemini_key: bool = False
+    bare_gemini_key: bool = False
     ollama: tuple[OllamaModel, ...] | None = None
     weights: frozenset[str] = frozenset()
     memory_gib: float = 4.0
@@ -94,20 +104,27 @@ class Found:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """`kind` says what thinks. `model` is a name in the weights' manifest ("embedded"), or a
-    server's ("ollama", "address", "openai"); `address` is empty for the embedded one. `why`
+    server's ("ollama", "address", "openai", "gemini"); `address` is empty for the embedded one. `why`
     and `hint` are sentences for the user."""
 
-    kind: Literal["embedded", "ollama", "address", "openai"]
+    kind: Literal["embedded", "ollama", "address", "openai", "gemini"]
     model: str
     address: str = ""
     why: str
     hint: str = ""
+
+    @property
+    def is_remote(self) -> bool:
+        """A service that hears, thinks and speaks itself."""
+        return self.kind in ("openai", "gemini")
 
 
 def choose(wishes: Wishes, found: Found) -> Choice:
     """Raises EngineUnavailable, with what to do, for a wish that can't be met."""
     if wishes.engine == "openai" or (wishes.engine == "auto" and found.jarvis_openai_key):
         return _openai(wishes, found)
+    if wishes.engine == "gemini" or (wishes.engine == "auto" and found.jarvis_gemini_key):
+        return _gemini(wishes, found)
     if wishes.llm_url:
         return _address(wishes, found)
     if wishes.llm_model or (wishes.model == "auto" and found.ollama):
@@ -130,6 +147,33 @@ def _openai(wishes: Wishes, found: Found) -> Choice:
         model=wishes.openai_model,
         address=wishes.openai_url,
         why=f"OpenAI Realtime answers, {chosen}.",
+        hint=_hint_of_billing("OpenAI", own_server=own_server),
+    )
+
+
+def _gemini(wishes: Wishes, found: Found) -> Choice:
+    own_server = not is_google(wishes.gemini_url)
+    if not (found.jarvis_gemini_key or found.bare_gemini_key or own_server):
+        raise EngineUnavailable(
+            "The engine gemini was chosen, but there is no key for it: set JARVIS_GEMINI_KEY, "
+            "or choose the local engine with JARVIS_ENGINE=local."
+        )
+    chosen = "by your setting" if wishes.engine == "gemini" else "because JARVIS_GEMINI_KEY is set"
+    return Choice(
+        kind="gemini",
+        model=wishes.gemini_model,
+        address=wishes.gemini_url,
+        why=f"Gemini Live answers, {chosen}.",
+        hint=_hint_of_billing("Google", own_server=own_server),
+    )
+
+
+def _hint_of_billing(company: str, *, own_server: bool) -> str:
+    if own_server:
+        return ""
+    return (
+        f"{company} hears the call and bills your key, the whole conversation again at each answer. "
+        "JARVIS_ENGINE=local keeps both on this computer."
     )
 
 
@@ -248,12 +292,18 @@ def _runs_better(found: Found) -> bool:
 
 
 def _hint_of_key(found: Found) -> str:
-    if not found.bare_openai_key or found.jarvis_openai_key:
-        return ""
-    return (
-        "There is an OPENAI_API_KEY in your environment. Jarvis leaves it alone; to talk through "
-        "OpenAI, which bills it and hears you, set JARVIS_OPENAI_KEY."
-    )
+    if found.bare_openai_key and not found.jarvis_openai_key:
+        return (
+            "There is an OPENAI_API_KEY in your environment. Jarvis leaves it alone; to talk "
+            "through OpenAI, which bills it and hears you, set JARVIS_OPENAI_KEY."
+        )
+    if found.bare_gemini_key and not found.jarvis_gemini_key:
+        return (
+            "There is a key for Gemini at hand, from the environment or for background work. Calls "
+            "leave it alone; to talk through Google, which bills it and hears you, set "
+            "JARVIS_GEMINI_KEY."
+        )
+    return ""
 
 
 # In words -----------------------------------------------------------------------------

@@ -240,10 +240,6 @@ class RealtimeCore(ABC):
     def unanswered(self) -> tuple[Question, ...]:
         return tuple(self._questions)
 
-    @property
-    def turns(self) -> tuple[Turn, ...]:
-        return tuple(self._turns)
-
     # Sessions -----------------------------------------------------------------------------
 
     def adopt(self, at: datetime, prefix: Prefix | None = None) -> None:

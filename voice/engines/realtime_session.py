@@ -91,7 +91,7 @@ _TOOL_S = 20.0
 _CANCELLING_S = 0.5
 _WHAT_TO_DO = "Say something to try again, or choose the local engine."
 
-GaveUp = Callable[[str, tuple[Turn, ...], tuple[Question, ...]], Awaitable[bool]]
+GaveUp = Callable[[str, Callable[[], tuple[Question, ...]]], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +109,9 @@ class Service:
 
 
 class RealtimeSession(FrameProcessor):
-    """`gave_up` is asked, when no session can be had any more, whether somebody else answers
-    from now on: with the reason, the turns so far and what waits for an answer."""
+    """`gave_up` is asked, when no session can be had any more, whether somebody else answers from
+    now on: with the reason, and with what gives the turns that wait for an answer. From when that
+    was called this one only passes frames on."""
 
     def __init__(
         self,
@@ -135,6 +136,7 @@ class RealtimeSession(FrameProcessor):
         self._fatal = ""
         self._closing = False
         self._retired = False
+        self._handing_over = False
         self._wanted = asyncio.Event()
         self._wake = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
@@ -284,17 +286,23 @@ class RealtimeSession(FrameProcessor):
         self._strikes = 0
         self._wanted.clear()
         if self._gave_up is not None and not self._closing:
-            waiting, turns = self._core.unanswered, self._core.turns
-            self._core.interrupted_for_good()
-            await self._carry_out()
-            if await self._gave_up(reason, turns, waiting):
-                self._retired = True
+            self._handing_over = True
+            taken = await self._gave_up(reason, self._retire)
+            self._handing_over = False
+            if taken:
                 return
         self._notify(
             "stop", f"The voice service can't be reached any more. {reason} {_WHAT_TO_DO}".strip()
         )
         self._core.gave_up("This was not answered: there is no connection to the voice service.")
         await self._carry_out()
+
+    def _retire(self) -> tuple[Question, ...]:
+        waiting = self._core.unanswered
+        self._core.interrupted_for_good()
+        self._spawn(self._carry_out())
+        self._retired = True
+        return waiting
 
     def _tell_lost(self) -> None:
         if not self._told_lost and not self._fatal:
@@ -519,7 +527,7 @@ class RealtimeSession(FrameProcessor):
         # Nothing is awaited from here to the asking, or a lost session could come between.
         question = Question(to=question.to, text=question.text, told=question.told, notes=notes)
         self._core.asked(question, self._opening.now(), news)
-        if self._fatal and not self._core.connected:
+        if self._fatal and not self._core.connected and not self._handing_over:
             self._core.fail(f"This was not answered. {self._fatal} {_WHAT_TO_DO}")
         await self._carry_out()
         self._wake.set()

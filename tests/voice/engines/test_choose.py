@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
@@ -95,6 +96,34 @@ PLAIN = Found(memory_gib=8, cores=4, weights=frozenset({SMALL}))
             "gpt-realtime-2.1",
         ),
         (Wishes(engine="local"), replace(PLAIN, jarvis_openai_key=True), "embedded", SMALL),
+        # Gemini Live: as OpenAI, and behind it.
+        (Wishes(), replace(PLAIN, jarvis_gemini_key=True), "gemini", "gemini-3.8-live"),
+        (
+            Wishes(engine="gemini"),
+            replace(PLAIN, bare_gemini_key=True),
+            "gemini",
+            "gemini-3.8-live",
+        ),
+        (
+            Wishes(engine="gemini", gemini_model="m"),
+            replace(PLAIN, jarvis_gemini_key=True, jarvis_openai_key=True),
+            "gemini",
+            "m",
+        ),
+        (
+            Wishes(),
+            replace(PLAIN, jarvis_gemini_key=True, jarvis_openai_key=True),
+            "openai",
+            "gpt-realtime-2.1",
+        ),
+        (
+            Wishes(engine="gemini", gemini_url="ws://127.0.0.1:9000/x"),
+            PLAIN,
+            "gemini",
+            "gemini-3.8-live",
+        ),
+        (Wishes(engine="local"), replace(PLAIN, jarvis_gemini_key=True), "embedded", SMALL),
+        (Wishes(), replace(PLAIN, bare_gemini_key=True), "embedded", SMALL),
         (Wishes(), replace(PLAIN, bare_openai_key=True), "embedded", SMALL),
         (
             Wishes(engine="openai", openai_url="ws://127.0.0.1:9000/v1/realtime"),
@@ -115,6 +144,7 @@ def test_choice(wishes: Wishes, found: Found, kind: str, name: str) -> None:
     ("wishes", "found", "says"),
     [
         (Wishes(engine="openai"), PLAIN, "set JARVIS_OPENAI_KEY"),
+        (Wishes(engine="gemini"), PLAIN, "set JARVIS_GEMINI_KEY"),
         (Wishes(llm_url="http://127.0.0.1:8080/v1"), PLAIN, "set JARVIS_LLM_MODEL"),
         (Wishes(llm_model="qwen3:8b"), PLAIN, "ollama serve"),
         (
@@ -133,7 +163,18 @@ def test_a_wish_that_cannot_be_met(wishes: Wishes, found: Found, says: str) -> N
 def test_a_bare_key_is_a_hint() -> None:
     """A key in the environment is left alone, and the user is told what it could do."""
     assert "JARVIS_OPENAI_KEY" in choose(Wishes(), replace(PLAIN, bare_openai_key=True)).hint
+    assert "JARVIS_GEMINI_KEY" in choose(Wishes(), replace(PLAIN, bare_gemini_key=True)).hint
     assert choose(Wishes(), PLAIN).hint == ""
+
+
+@pytest.mark.parametrize("engine", ["openai", "gemini"])
+def test_whoever_is_billed_is_told(engine: Literal["openai", "gemini"]) -> None:
+    """A paid service is named with its bill; a server of one's own is not."""
+    keys = replace(PLAIN, jarvis_openai_key=True, jarvis_gemini_key=True)
+    choice = choose(Wishes(engine=engine), keys)
+    assert choice.is_remote and "bills your key" in choice.hint
+    own = Wishes(engine=engine, openai_url="ws://127.0.0.1:1/v1", gemini_url="ws://127.0.0.1:1/x")
+    assert choose(own, keys).hint == ""
 
 
 @pytest.mark.parametrize(
