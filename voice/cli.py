@@ -185,6 +185,13 @@ def replay(
     real_time: Annotated[
         bool, typer.Option("--real-time", help="As fast as it was spoken, not faster.")
     ] = False,
+    keep_hearing: Annotated[
+        bool,
+        typer.Option(
+            "--keep-hearing",
+            help="Write what was heard beside the call: the next replay needs no model.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a recorded call through the same code as a live one.
@@ -200,7 +207,7 @@ def replay(
     from voice.replay import run
 
     with told():
-        result = run(load({"vault": vault}), call, real_time=real_time)
+        result = run(load({"vault": vault}), call, real_time=real_time, keep=keep_hearing)
         if as_json:
             print_json(result.as_json())
             return

@@ -32,7 +32,8 @@ from voice.engines.openai_compatible import OpenAICompatibleModel, find_ollama
 from voice.engines.protocol import Engine
 from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
 from voice.hearing.ears import Ears
-from voice.hearing.listener import HearingSettings
+from voice.hearing.kept import KeptHearing
+from voice.hearing.listener import Asked, HearingSettings
 from voice.learning import background_of, embedded_name
 from voice.own_memory import now, open_memory
 from voice.quiet import QuietHouse
@@ -552,18 +553,22 @@ class House:
 
     async def _talk(self, transport: Line) -> None:
         await self.load()
-        assert self._hearing is not None
+        worker = self._hearing
+        assert worker is not None
         at = now()
         session = await asyncio.to_thread(self.memory.session)
         engine = self._engine()
+        name = self._name("call", at)
+        recorder = self._recorder(name, engine, transport)
+        hearing: Asked = worker
+        if recorder is not None:
+            hearing = KeptHearing({}, lambda: worker, recorder.answered)
         ears = Ears(
-            self._hearing,
+            hearing,
             HearingSettings(judge=self._config.vad),
             self._config.languages,
             self._language,
         )
-        name = self._name("call", at)
-        recorder = self._recorder(name, engine, transport)
         if recorder is not None:
             await asyncio.to_thread(self.memory.recorded_in, recorder.folder)
 

@@ -10,8 +10,8 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 
 FORMAT = 1
 RATE_HZ = 16_000
+HEARING = "hearing.jsonl"
 _GAP_S = 0.5
 _BLOCK_FRAMES = RATE_HZ * 10
 _UNKNOWN_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -127,6 +128,8 @@ class RecordedCall:
     answers: tuple[RecordedAnswer, ...]
     typed: tuple[RecordedTyped, ...]
     expected: Outcome | None
+    hearing: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    """What the hearing worker answered, by question: see voice/hearing/kept.py."""
 
     @property
     def duration_ms(self) -> int:
@@ -189,6 +192,23 @@ class _Typed(_Strict):
     at_ms: Annotated[int, Field(ge=0)]
     text: Annotated[str, Field(min_length=1)]
     pasted: bool = False
+
+
+class _Words(_Strict):
+    text: str
+    language: Language
+    sure: bool
+    logprob: float
+    no_speech: float
+
+
+class _Over(_Strict):
+    over: float
+
+
+class _Heard(_Strict):
+    question: Annotated[str, Field(min_length=32, max_length=32)]
+    answer: _Words | _Over
 
 
 class _Turn(BaseModel):
@@ -347,6 +367,9 @@ def _read_folder(folder: Path) -> RecordedCall:
         expected=_parsed(_Outcome, _text(expected), expected).record()
         if expected.exists()
         else None,
+        hearing={
+            each.question: each.answer.model_dump() for each in _lines(_Heard, folder / HEARING)
+        },
     )
 
 
@@ -454,6 +477,25 @@ def _lines(model: type[_M], path: Path) -> list[_M]:
 # Writing ------------------------------------------------------------------------------
 
 
+def keep_hearing(folder: Path, answers: Mapping[str, dict[str, Any]]) -> None:
+    """Put what was heard beside a recorded call, in place of what was there. Raises
+    RecordingInvalid where the folder can't be written."""
+    path = folder / HEARING
+    lines = "".join(
+        json.dumps({"question": name, "answer": answer}, ensure_ascii=False) + "\n"
+        for name, answer in answers.items()
+    )
+    part = path.with_suffix(".part")
+    try:
+        part.write_text(lines, encoding="utf-8")
+        part.replace(path)
+    except OSError as fault:
+        raise RecordingInvalid(
+            f"{path} can't be written ({fault.strerror}). Copy the recording to where you may "
+            "write, and replay that."
+        ) from fault
+
+
 class Recorder:
     """Writes a live call to a folder as it happens, so that a kill loses at most one answer.
 
@@ -551,6 +593,10 @@ class Recorder:
             self._typed_s = None
         elif isinstance(event, NoTurn):
             self._noises.append(event)
+
+    def answered(self, question: str, answer: dict[str, Any]) -> None:
+        """What the hearing worker said, so that a replay needs none."""
+        self._line(HEARING, {"question": question, "answer": answer})
 
     def typed(self, text: str, pasted: bool, at_s: float) -> None:
         self._user_turns += 1

@@ -10,9 +10,11 @@ import asyncio
 import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from memory import Alone, Llm, Memory, RecordedReviewer, warm
 from memory.records import HandOver, Trigger
@@ -21,6 +23,7 @@ from voice.errors import RecordingInvalid
 from voice.recording import (
     RecordedCall,
     RecordedTranscript,
+    keep_hearing,
     read_recording,
 )
 from voice.records import CallEvent
@@ -32,12 +35,15 @@ from voice.weights import path_of
 from voice.workers import Worker
 
 
-def run(config: Config, path: Path, *, real_time: bool = False) -> ReplayResult:
+def run(config: Config, path: Path, *, real_time: bool = False, keep: bool = False) -> ReplayResult:
     """Replay the recorded call at `path`. Not for a process that does anything else meanwhile.
+    `keep` puts what was heard beside it, so that the next replay needs no model.
 
     Raises RecordingInvalid, AudioUnreadable, VaultMissing, and what the hearing worker raises.
     """
     recording = read_recording(path)
+    if keep and not (path.is_dir() and isinstance(recording, RecordedCall)):
+        raise RecordingInvalid(f"{path} is no recorded call's folder: nothing can be kept there.")
     answers = _answers(path)
     began_at = (
         recording.turns[0].began_at
@@ -56,7 +62,10 @@ def run(config: Config, path: Path, *, real_time: bool = False) -> ReplayResult:
                 if isinstance(recording, RecordedTranscript):
                     result = await _replay_transcript(recording, memory, clock)
                 else:
-                    result = await _replay_sound(recording, config, memory, clock, warm=real_time)
+                    hearing = Hearing(config, recording.hearing)
+                    result = await hearing.replay(recording, memory, clock, warm=real_time)
+                    if keep:
+                        await asyncio.to_thread(keep_hearing, path, hearing.answers)
                 await warming
                 return await _reviewed(result, memory, clock, answers)
             finally:
@@ -107,27 +116,48 @@ async def _reviewed(
     return replace(result, reviewed=report, changes=memory.changes())
 
 
-async def _replay_sound(
-    recording: RecordedCall, config: Config, memory: Memory, clock: Clock, *, warm: bool
-) -> ReplayResult:
-    worker = Worker(
-        "voice.hearing.worker",
-        str(path_of("whisper-base", config.weights)),
-        title="The hearing worker",
-    )
-    try:
-        starting = asyncio.create_task(worker.start())
-        while worker.pid is None and not starting.done():  # noqa: ASYNC110 - nothing tells
-            await asyncio.sleep(0)
-        # Loading pipecat takes as long as the worker needs to load its models: both at once.
-        from voice.replay_call import replay_call
+class Hearing:
+    """The ears of one replay: what was kept with the recording, and a worker for the rest.
 
-        await starting
-        if warm:
-            await worker.call("warm", {"languages": recording.languages})
-        return await replay_call(recording, worker, config, memory, clock)
-    finally:
-        await worker.close()
+    `answers` is everything that was asked for in it. With nothing kept the worker is started
+    beforehand; else it is started by the first question that was not kept, if there is one.
+    """
+
+    def __init__(self, config: Config, known: Mapping[str, dict[str, Any]]) -> None:
+        self._config = config
+        self._known = known
+        self._worker: Worker | None = None
+        self.answers = dict(known)
+
+    def _make(self) -> Worker:
+        if self._worker is None:
+            self._worker = Worker(
+                "voice.hearing.worker",
+                str(path_of("whisper-base", self._config.weights)),
+                title="The hearing worker",
+            )
+        return self._worker
+
+    async def replay(
+        self, recording: RecordedCall, memory: Memory, clock: Clock, *, warm: bool
+    ) -> ReplayResult:
+        try:
+            starting = None if self._known else asyncio.create_task(self._make().start())
+            while starting and self._make().pid is None and not starting.done():  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0)
+            # Loading pipecat takes as long as the worker needs to load its models: both at once.
+            from voice.hearing.kept import KeptHearing
+            from voice.replay_call import replay_call
+
+            if starting is not None:
+                await starting
+            if warm and not self._known:
+                await self._make().call("warm", {"languages": recording.languages})
+            ears = KeptHearing(self._known, self._make, self.answers.__setitem__)
+            return await replay_call(recording, ears, self._config, memory, clock)
+        finally:
+            if self._worker is not None:
+                await self._worker.close()
 
 
 async def _replay_transcript(

@@ -7,23 +7,22 @@ from voice.call import Call, CallSetup
 from voice.config import Config
 from voice.engines.recorded import RecordedEngine
 from voice.hearing.ears import Ears
-from voice.hearing.listener import HearingSettings
+from voice.hearing.listener import Asked, HearingSettings
 from voice.logs import forward_loguru
 from voice.recording import RecordedCall, RecordedTyped
 from voice.records import Heard, NoTurn
 from voice.replayed import Clock, ReplayResult
 from voice.transports.recording import RecordingTransport
-from voice.workers import Worker
 
 
 async def replay_call(
     recording: RecordedCall,
-    worker: Worker,
+    worker: Asked,
     config: Config,
     memory: Memory,
     clock: Clock,
 ) -> ReplayResult:
-    """Run the call from its start to its end. The worker hears, and stays open."""
+    """Run the call from its start to its end. The worker hears."""
     forward_loguru()
     session = memory.session()
     transport = RecordingTransport(recording)

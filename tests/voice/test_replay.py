@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 import unicodedata
 from datetime import UTC, datetime, timedelta
@@ -65,6 +66,25 @@ def shape(outcome: Outcome) -> dict[str, Any]:
         "hand_overs": outcome.hand_overs,
         "ended": outcome.ended,
     }
+
+
+@pytest.mark.weights
+def test_what_was_kept_needs_no_model(config: Config, tmp_path: Path) -> None:
+    """Once replayed with `keep`, a call gives the same, to the byte, where no weights are."""
+    call = tmp_path / "call"
+    shutil.copytree(CALLS / "english", call)
+    first = run(config, call, keep=True)
+    bare = config.model_copy(update={"weights": tmp_path / "nothing here"})
+    again = run(bare, call)
+    assert again.as_json() == first.as_json()
+    assert again.events_json() == first.events_json()
+
+
+def test_only_a_folder_can_keep(tmp_path: Path) -> None:
+    """A file of turns has nothing to be heard."""
+    config = load({"vault": tmp_path / "vault", "state": tmp_path / "state"})
+    with pytest.raises(RecordingInvalid, match="nothing can be kept"):
+        run(config, CALLS / "transcript.jsonl", keep=True)
 
 
 @pytest.mark.weights

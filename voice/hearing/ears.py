@@ -20,9 +20,9 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from memory.records import Language
 from voice.frames import HeardFrame, MicrophoneFrame
 from voice.hearing.detector import FRAME_BYTES, RATE_HZ
-from voice.hearing.listener import HearingSettings, Listener
+from voice.hearing.listener import Asked, HearingSettings, Listener
+from voice.playback import Playback
 from voice.records import BargedIn, Heard
-from voice.workers import Worker
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Ears(FrameProcessor):
 
     def __init__(
         self,
-        worker: Worker,
+        worker: Asked,
         settings: HearingSettings,
         languages: Sequence[Language],
         language: Language,
