@@ -126,7 +126,6 @@ class Caller(ABC, Generic[S]):
     def __init__(self, server: S) -> None:
         self.server = server
         self.notices: list[Notice] = []
-        self.changes: list[EngineChanged] = []
         self.events: list[CallEvent] = []
         self.changed = asyncio.Event()
         self.news: list[str | None] = []
@@ -158,10 +157,8 @@ class Caller(ABC, Generic[S]):
             return self.news.pop(0) if self.news else None
 
         def notify(notice: Notice | EngineChanged) -> None:
-            if isinstance(notice, Notice):
-                self.notices.append(notice)
-            else:
-                self.changes.append(notice)
+            assert isinstance(notice, Notice)
+            self.notices.append(notice)
             self.changed.set()
 
         return Opening(
