@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import Stemmer
 
+from memory.index.compounds import parts
 from memory.index.words import one_spelling, spellings
 from memory.languages import packaged
 from memory.records import LANGUAGES, Language
@@ -19,10 +20,9 @@ from memory.records import LANGUAGES, Language
 SPELLED = "="
 
 _SHORTEST_STEMMED = 4
-_SHORTEST_COMPOUND = 7
-_SHORTEST_PART = 4
-_LONGEST_COMPOUND = 48
-_COMPOUNDS: tuple[Language, ...] = ("de",)
+_SHORTEST_PART = 3
+_COMPOUNDS: Language = "de"
+_PART = "c:"
 
 
 def spelled(word: str) -> tuple[str, ...]:
@@ -54,3 +54,16 @@ def keys(word: str, languages: tuple[Language, ...]) -> Iterator[str]:
         return
     yield from spelled(word)
     yield from dict.fromkeys(stems(word, languages))
+    if _COMPOUNDS in languages:
+        yield from dict.fromkeys(_PART + _stem(_COMPOUNDS, part) for part in parts(word))
+
+
+def as_part(word: str) -> tuple[str, tuple[str, ...]] | None:
+    """The key under which compounds with this word stand, and how it may stand in them: its stem,
+    and as it is; None for what makes no compounds."""
+    if len(word) < _SHORTEST_PART or not word.isalpha():
+        return None
+    stem = _stem(_COMPOUNDS, word)
+    if len(stem) < _SHORTEST_PART:
+        return None
+    return _PART + stem, tuple(dict.fromkeys((spellings(word)[0], stem)))

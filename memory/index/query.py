@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memory.index.words import Token, meant, tokens
+from memory.index.words import Token, meant, never_meant, tokens
 
 QUERY_CHARS = 4000
 """Of a longer question only the beginning is looked for."""
@@ -53,7 +53,8 @@ def _terms(token: Token, neighbours: set[tuple[str, str]]) -> Iterator[Term]:
         joined = tuple(
             sorted(one + other for one, other in neighbours if token.word in (one, other))
         )
-        yield Term(token.word, token.parts, joined)
+        parts = tuple(part for part in token.parts if part not in never_meant())
+        yield Term(token.word, parts, joined)
     elif len(token.word) <= DENSE_CHARS:
         pairs = tuple(part for part in token.parts if len(part) == 2)
         yield Term(token.word, pairs or token.parts, dense=True)

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 
-from memory.index.forms import spelled, stems
+from memory.index.compounds import asks_for, is_compound, rests
+from memory.index.forms import SPELLED, as_part, spelled, stems
 from memory.index.query import Term, terms
 from memory.index.records import Hit, Where
 from memory.index.schema import JOURNAL_FROM
@@ -29,7 +30,7 @@ _WORDS_A_TERM = 48
 _BEGINNING_CHARS = 3
 
 # How much of a word's weight another word has that is found for it.
-_EXACT, _SPELLED, _STEM, _JOINED, _BEGINNING = 1.0, 0.97, 0.9, 0.95, 0.6
+_SPELLED, _STEM, _JOINED, _COMPOUND, _BEGINNING = 1.0, 0.9, 0.95, 0.7, 0.6
 
 _BM25_K, _BM25_B = 1.2, 0.4
 _TYPICAL_WORDS = 45
@@ -118,6 +119,9 @@ def _resolved(
     for key, word, count in _words_under(database, list(wanted)):
         for at, weight in wanted[key]:
             _better(words[at], word, weight, count)
+    for at, term in enumerate(asked):
+        for word, count in _compounds_with(database, term):
+            _better(words[at], word, _COMPOUND, count)
     if beginnings:
         for at, term in enumerate(asked):
             for word, count in _beginning_with(database, term):
@@ -150,6 +154,33 @@ def _words_under(
         " WHERE form.key IN (SELECT value FROM json_each(?))",
         (json.dumps(keys),),
     )
+
+
+def _compounds_with(database: sqlite3.Connection, term: Term) -> Iterable[tuple[int, int]]:
+    asked = None if term.dense or term.parts else as_part(term.word)
+    if asked is None:
+        return
+    key, stands = asked
+    found = database.execute(
+        "SELECT word.id, word.word, word.pieces FROM form JOIN word ON word.id = form.word"
+        " WHERE form.key = ? ORDER BY word.pieces DESC LIMIT ?",
+        (key, 4 * _WORDS_A_TERM),
+    ).fetchall()
+    around = [
+        (number, count, [(each, *split) for each in stands for split in rests(word, each)])
+        for number, word, count in found
+    ]
+    wanted = {
+        each
+        for _, _, splits in around
+        for _, before, behind in splits
+        for each in (*asks_for(before), *asks_for(behind))
+    }
+    known = {key for key, _, _ in _words_under(database, [f"{SPELLED}{each}" for each in wanted])}
+    words = {key.removeprefix(SPELLED) for key in known}
+    for number, count, splits in around:
+        if any(is_compound(each, before, behind, words) for each, before, behind in splits):
+            yield number, count
 
 
 def _beginning_with(database: sqlite3.Connection, term: Term) -> Iterable[tuple[int, int]]:

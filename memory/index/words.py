@@ -32,7 +32,7 @@ _SIGNS = (
 _LETTER = rf"(?:(?![{_DENSE}])[^\W_]|[{_SIGNS}])"
 _WORD = rf"{_LETTER}+"
 _JOINS = "-'’.:_/@&+·‐‑"
-_JOINED_AT_MOST = 8
+_JOINED_AT_MOST = 4
 # Runs without blanks, C++ and C#, and words with what may stand between two parts of one.
 _TOKEN = re.compile(
     rf"[{_DENSE}]+|{_LETTER}{{1,2}}(?:\+\+|#)(?!\w)"
