@@ -35,6 +35,7 @@ from voice.records import (
     LatencyMeasured,
     Notice,
     NoTurn,
+    PartialText,
     StateChanged,
     TokensCounted,
     TurnAdded,
@@ -130,6 +131,10 @@ class Call:
         self._searched_for: tuple[Extract, ...] = ()
         self._said_turns = 0
         self._parting_turn: int | None = None
+        setup.ears.attach(
+            setup.transport.playback,
+            lambda text: self._emit(Notice(kind="handled", text=text)),
+        )
         self._began_s = 0.0
         self._worker: PipelineWorker | None = None
         self._over: asyncio.Future[EndReason] | None = None
@@ -318,6 +323,8 @@ class Call:
                 self._keeper.tokens(event, self._setup.engine.description.name)
             case EngineChanged():
                 self._keeper.engine_changed(event)
+            case PartialText(speaker="assistant", text=text):
+                self._setup.ears.spoke(text)
             case StateChanged(state=state):
                 self._keeper.state_changed(state)
                 if state == "listening" and self._said_turns == self._parting_turn:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from memory.records import Extract, Language, Turn
+from memory.records import Extract, Language, Origin, Turn
 
 State = Literal[
     "connecting", "listening", "hearing", "thinking", "speaking", "reconnecting", "ended"
@@ -63,6 +63,7 @@ class UserSaid:
     `guess` is the number of the guess with exactly these words, when one stands.
     `ended_s` is when the last voiced frame arrived, `decided_s` when the turn was called
     over, `transcribed_s` when its words were there: the latencies are counted from these.
+    `origin` is "echo" where the words may be Jarvis' own, come back: they prove nothing.
     """
 
     text: str
@@ -73,6 +74,7 @@ class UserSaid:
     ended_s: float
     decided_s: float
     transcribed_s: float
+    origin: Origin = "spoken"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,7 +129,7 @@ class Transcript:
         """A spoken turn is complete; its own times are reckoned back from the present."""
         ended_at = at - timedelta(seconds=max(0.0, now_s - said.ended_s))
         began_at = ended_at - timedelta(milliseconds=said.ended_ms - said.began_ms)
-        turn = self._user_turn(said.text, said.language, began_at, ended_at, "spoken", cut_at=at)
+        turn = self._user_turn(said.text, said.language, began_at, ended_at, said.origin, cut_at=at)
         self._partial_shown = False
         return [*turn, *self._turn_to("thinking")]
 

@@ -61,6 +61,7 @@ class Ears(FrameProcessor):
         self.passes_sound_on = True
         self._muted = False
         self._complained = False
+        self._attached: tuple[Playback, Callable[[str], None]] | None = None
 
     @property
     def language(self) -> Language:
@@ -71,6 +72,15 @@ class Ears(FrameProcessor):
     def position_ms(self) -> int:
         """How much of the microphone's stream was heard."""
         return self._listening().position_ms
+
+    def attach(self, playback: Playback, notify: Callable[[str], None]) -> None:
+        """Where Jarvis' own voice comes out; before the first frame. As in `Listener.attach`."""
+        self._attached = (playback, notify)
+
+    def spoke(self, text: str) -> None:
+        """What Jarvis' present answer says so far: what comes back of it is no turn."""
+        if self._listener is not None:
+            self._listener.spoke(text)
 
     def set_muted(self, muted: bool) -> None:
         """While muted, what the microphone gives counts as silence, here and downstream."""
@@ -104,6 +114,8 @@ class Ears(FrameProcessor):
     def _listening(self) -> Listener:
         if self._listener is None:
             self._listener = self._make_listener()
+            if self._attached is not None:
+                self._listener.attach(*self._attached)
         return self._listener
 
     async def _hear(self, frame: InputAudioRawFrame, direction: FrameDirection) -> None:

@@ -20,13 +20,17 @@ from voice.hearing.endpoint import (
     Decision,
     Endpointer,
     EndpointSettings,
+    FrameSound,
     Lasting,
     Over,
     Paused,
     Resumed,
 )
+from voice.hearing.own_voice import OwnVoice, Suspicion, Whose
 from voice.hearing.phrases import phrases
 from voice.hearing.wording import Evidence, cleaned, ending, is_backchannel, why_nothing, words
+from voice.hearing.yielding import Action, Yielding
+from voice.playback import Playback
 from voice.records import (
     BargedIn,
     Guess,
@@ -42,6 +46,11 @@ log = logging.getLogger(__name__)
 
 _BYTES_PER_MS = RATE_HZ // 1000 * 2
 _SILENCE_KEPT_MS = 200
+_NO_SOUND = FrameSound(gate=False, probability=0.0, level_dbfs=-120.0)
+_HALF_DUPLEX = (
+    "Jarvis hears itself through the microphone, so from now on it doesn't listen while it "
+    "speaks. Use headphones, or stop it with the button."
+)
 _TRIES = 3
 
 
@@ -91,6 +100,7 @@ class _Turn:
     audio: bytes = b""
     """Of a turn that is over and still waits for its words."""
     barged: bool = False
+    suspicion: Suspicion = field(default_factory=Suspicion)
     answered_into: bool = False
     """Jarvis spoke when this turn's voice was last heard."""
     lasting: bool = False
@@ -140,6 +150,21 @@ class Listener:
         self._wanted: _Turn | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._answering = False
+        self._playback: Playback | None = None
+        self._own = OwnVoice(None)
+        self._yielding = Yielding()
+        self._notify: Callable[[str], None] = lambda _: None
+
+    def attach(self, playback: Playback, notify: Callable[[str], None]) -> None:
+        """What Jarvis' voice comes out of, to tell it apart and to lower it; before the first
+        frame. `notify` gets what the user should know."""
+        self._playback = playback
+        self._own = OwnVoice(playback)
+        self._notify = notify
+
+    def spoke(self, text: str) -> None:
+        """What Jarvis' present answer says, as far as it is being played."""
+        self._own.spoke(text)
 
     @property
     def language(self) -> Language:
@@ -165,7 +190,13 @@ class Listener:
         self._audio += pcm
         sound = self._detector.frame(pcm, turn_open=self._endpointer.turn_open)
         before = (self._endpointer.voiced_ms, self._endpointer.confidence)
-        decisions = self._endpointer.frame(sound, answering=self._answering)
+        sound = self._own.frame(sound)
+        if self._playback is not None:
+            self._answering = self._own.sounding
+            self._yield_to(sound)
+        # What may be Jarvis itself doesn't stop it.
+        answering = self._answering and self._own.verdict != "unsure"
+        decisions = self._endpointer.frame(sound, answering=answering)
         at_s = self._now() if came_s is None else came_s
         self._arrivals.append((self._endpointer.position_ms, at_s))
         for decision in decisions:
@@ -178,6 +209,7 @@ class Listener:
         turn.last_voice_ms = self._endpointer.last_voice_ms
         if not self._endpointer.pausing:
             turn.answered_into = self._answering
+            turn.suspicion.add(self._own.verdict)
         self._show_progress(turn)
 
     async def settle(self) -> None:
@@ -297,6 +329,12 @@ class Listener:
         if found.nothing is not None:
             self._nothing(turn, found.nothing)
             return
+        whose = self._whose(turn, found)
+        if whose == "own":
+            self._nothing(turn, "Jarvis' own voice")
+            if self._own.got_through():
+                self._notify(_HALF_DUPLEX)
+            return
         if turn.answered_into and not turn.barged:
             if is_backchannel(found.text, phrases(found.language)):
                 self._nothing(turn, "only a sign of listening")
@@ -318,12 +356,15 @@ class Listener:
                 ended_s=turn.ended_s,
                 decided_s=turn.decided_s,
                 transcribed_s=self._now(),
+                origin="spoken" if whose == "user" else "echo",
             ),
         )
 
     def _nothing(self, turn: _Turn, reason: str) -> None:
         assert turn.over is not None
         self._withdraw(turn)
+        if turn.answered_into:
+            self._follow_step(self._yielding.nothing_meant())
         self._end(
             turn,
             NoTurn(reason=reason, began_ms=turn.began_ms, ended_ms=turn.over.ended_ms),
@@ -353,17 +394,43 @@ class Listener:
 
     # Barge-in ---------------------------------------------------------------------------
 
+    def _whose(self, turn: _Turn, found: _Words) -> Whose:
+        return self._own.whose(found.text, turn.suspicion, self.position_ms - turn.began_ms)
+
+    def _yield_to(self, sound: FrameSound) -> None:
+        counts = sound if self._own.verdict != "unsure" else _NO_SOUND
+        waits = self._asking_partial or (self._final is not None and not self._final.done())
+        action = self._yielding.frame(counts, sounding=self._answering, waits=waits)
+        self._follow_step(action)
+        if action == "hold" and self._turn is not None:
+            self._ask_partial(self._turn)
+
+    def _follow_step(self, action: Action | None) -> None:
+        if action is None or self._playback is None:
+            return
+        match action:
+            case "lower":
+                self._playback.lower()
+            case "hold":
+                self._playback.hold()
+            case "go on":
+                self._playback.go_on()
+
     def _barge_in(self, turn: _Turn) -> None:
         if not turn.barged:
             turn.barged = True
+            self._yielding.stopped()
             self._say(turn, BargedIn(began_ms=turn.began_ms))
 
     def _weigh_barge_in(self, turn: _Turn, found: _Words) -> None:
         """A lasting voice with words in it stops the answer; "mhm" and music don't."""
-        if turn.barged or not self._answering or found.nothing is not None:
+        if turn.barged or not self._answering:
             return
-        if not is_backchannel(found.text, phrases(found.language)):
+        meant = found.nothing is None and not is_backchannel(found.text, phrases(found.language))
+        if meant and self._whose(turn, found) != "own":
             self._barge_in(turn)
+        else:
+            self._follow_step(self._yielding.nothing_meant())
 
     def _show_progress(self, turn: _Turn) -> None:
         settings = self._settings
@@ -468,6 +535,8 @@ class Listener:
     def _guess(self, turn: _Turn, number: int, found: _Words) -> None:
         if self._answering and not turn.barged:
             return  # a sign of listening: nothing to answer
+        if self._whose(turn, found) == "own":
+            return
         turn.told_guess = number
         self._say(
             turn,

@@ -1,0 +1,132 @@
+"""Its own voice is known by its loudness over time, and by its words, garbled or not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from voice.echo import EchoGuard, Verdict, repeated_share, repeats
+
+ROOM_DBFS = -66.0
+
+
+def speech(frames: int, seed: int, level_dbfs: float = -24.0) -> list[float]:
+    """Levels as of somebody who speaks: syllables of 100 to 260 ms, and pauses."""
+    dice = random.Random(seed)  # noqa: S311  a table of levels, no secret
+    levels: list[float] = []
+    while len(levels) < frames:
+        loud = level_dbfs + dice.uniform(-8, 4)
+        length = dice.randint(5, 13)
+        levels += [loud - abs(i - length / 2) * 1.5 for i in range(length)]
+        levels += [-96.0] * (dice.randint(8, 20) if dice.random() < 0.15 else dice.randint(0, 2))
+    return levels[:frames]
+
+
+def louder(one: float, other: float) -> float:
+    return max(one, other)
+
+
+def verdicts(
+    played: list[float], *, delay_ms: int, gain_db: float, user: dict[int, float] | None = None
+) -> list[Verdict]:
+    """What the guard says of each frame, when `played` comes back, and a user speaks beside it."""
+    guard, found = EchoGuard(), []
+    for at in range(len(played)):
+        behind = at - delay_ms // 20
+        echo = played[behind] + gain_db if behind >= 0 else ROOM_DBFS
+        level = max(echo, ROOM_DBFS, (user or {}).get(at, -96.0))
+        found.append(guard.frame(level, played[max(0, at - 199) : at + 1]))
+    return found
+
+
+@pytest.mark.parametrize("delay_ms", [60, 200, 500, 900])
+@pytest.mark.parametrize("gain_db", [-6.0, -13.0, -20.0])
+def test_an_echo_is_never_a_voice(delay_ms: int, gain_db: float) -> None:
+    """Until its path is known it can't be told; from then on it is the echo, to its last frame."""
+    played = [*speech(500, seed=delay_ms), *[-96.0] * 80]
+    found = verdicts(played, delay_ms=delay_ms, gain_db=gain_db)
+    assert "voice" not in found
+    known = found.index("echo")
+    assert known * 20 <= delay_ms + 1_200
+    assert "unsure" not in found[known:]
+
+
+def test_the_guard_lasts_as_long_as_the_device_plays() -> None:
+    """With 900 ms of latency the last echo comes 900 ms after the last sound was handed over."""
+    played = [*speech(400, seed=5), *[-96.0] * 80]
+    found = verdicts(played, delay_ms=900, gain_db=-10.0)
+    assert set(found[400 : 400 + 45]) == {"echo"}
+    assert found[-1] == "nothing"
+
+
+def test_who_speaks_into_the_echo_is_heard() -> None:
+    """A user as loud as Jarvis is louder than its echo."""
+    played = speech(600, seed=9)
+    voice = dict(enumerate(speech(120, seed=77, level_dbfs=-22.0), start=400))
+    found = verdicts(played, delay_ms=160, gain_db=-14.0, user=voice)
+    spoken = [at for at, level in voice.items() if level > -40]
+    assert sum(found[at] == "voice" for at in spoken) >= 0.5 * len(spoken)
+
+
+def test_headphones() -> None:
+    """Where nothing comes back, the user is heard at once, over any answer."""
+    played = [*speech(200, seed=3), *[-96.0] * 20, *speech(300, seed=4)]
+    user = dict(enumerate(speech(100, seed=8), start=260))
+    found = verdicts(played, delay_ms=0, gain_db=-90.0, user=user)
+    assert {found[at] for at in user} <= {"voice", "nothing"}
+
+
+def test_an_answer_in_its_own_words_is_no_echo() -> None:
+    """One word after the question does not follow what was played: the rest of it is missing."""
+    played = [*speech(150, seed=12), *[-96.0] * 60]
+    guard = EchoGuard()
+    word = dict(enumerate([-25.0, -22.0, -20.0, -21.0, -23.0, -22.0, -26.0, -30.0] * 3, start=175))
+    for at in range(len(played)):
+        guard.frame(max(ROOM_DBFS, word.get(at, -96.0)), played[max(0, at - 199) : at + 1])
+    assert guard.resembles(60) < 0.5
+
+
+def test_an_echo_resembles_what_was_played() -> None:
+    """The whole of a short answer, 700 ms late, follows it."""
+    played = [*speech(60, seed=21), *[-96.0] * 60]
+    guard = EchoGuard()
+    for at in range(len(played)):
+        level = max(ROOM_DBFS, played[at - 35] - 12.0 if at >= 35 else -96.0)
+        guard.frame(level, played[: at + 1])
+    assert guard.resembles(80) > 0.9
+
+
+SPOKEN = "Your dentist appointment is on Tuesday at four, and the library closes at six."
+
+
+@pytest.mark.parametrize(
+    ("heard", "own"),
+    [
+        (SPOKEN, True),
+        ("dentist appointment is on Tuesday at four", True),
+        ("your dentist a point mint is on choose day at for", True),
+        ("and the libary closes at sicks", True),
+        ("the library closes at", True),
+        ("No, move it to Wednesday please.", False),
+        ("Which library do you mean?", False),
+        ("Can I call the dentist tomorrow?", False),
+        ("What is the weather like?", False),
+        ("", False),
+    ],
+)
+def test_words(heard: str, own: bool) -> None:
+    """Whole, in part or garbled it is Jarvis; a sentence with some of its words is not."""
+    assert repeats(heard, SPOKEN) is own
+
+
+@pytest.mark.parametrize(
+    ("heard", "spoken"),
+    [
+        ("dein Termin ist am Dinstag um vier", "Dein Termin ist am Dienstag um vier Uhr."),
+        ("la cita es el martes a las cuatro", "Tu cita es el martes a las cuatro."),
+    ],
+)
+def test_words_of_other_languages(heard: str, spoken: str) -> None:
+    """Letters are compared, so no language needs a table."""
+    assert repeated_share(heard, spoken) > 0.85

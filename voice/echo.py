@@ -1,0 +1,227 @@
+"""Is this Jarvis' own voice? By its loudness over time, and by its words.
+
+An echo is what was played, later and softer. So the guard compares the envelope of what comes in
+with the envelope of what is played, over every delay that a device can have, and learns the
+path: how late and how much softer. Once it is known, a frame no louder than the echo would be
+is the echo; a voice beside it is louder. The words are the second look, at what the sound
+could not decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+FRAME_MS: Final = 20
+MOST_DELAY_MS: Final = 1_000
+MARGIN_MS: Final = 240
+"""A room rings on, and a judge of voices lags."""
+
+_WINDOW: Final = 75
+_DELAYS: Final = MOST_DELAY_MS // FRAME_MS
+_QUIET_DBFS: Final = -60.0
+_FLOOR_DBFS: Final = -70.0
+_ACTIVE_DBFS: Final = -45.0
+_LEAST_ACTIVE: Final = 20
+_SURE: Final = 0.80
+_LIKELY: Final = 0.6
+_DOUBTS: Final = 5
+_LOOKS: Final = 3
+_LEAST_LOUD: Final = 22
+_LOUDER_DB: Final = 6.0
+_SPREAD: Final = 2
+_RINGS: Final = 6
+_DECAY_DB: Final = 1.5
+_SILENT_PATH_FRAMES: Final = 35
+
+Verdict = Literal["nothing", "echo", "voice", "unsure"]
+"""Nothing plays; the frame is Jarvis; it is louder than Jarvis could be; can't be told yet."""
+
+Levels = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How what is played comes back: `delay_ms` later, by `gain_db` (negative: softer)."""
+
+    delay_ms: int
+    gain_db: float
+
+
+class EchoGuard:
+    """Fed with the level of each 20 ms that come in, and what was played until then."""
+
+    def __init__(self) -> None:
+        self._heard: deque[float] = deque(maxlen=_WINDOW + _DELAYS)
+        self._played: Levels = np.full(0, _FLOOR_DBFS)
+        self._path: Path | None = None
+        self._quiet = 0
+        self._clean = False
+        self._room = _QUIET_DBFS
+        self._verdict: Verdict = "nothing"
+        self._looked = 0
+        self._doubts = 0
+        self._seen_at = 0
+        self._seen = 0
+
+    @property
+    def path(self) -> Path | None:
+        """None: not known yet, or nothing comes back."""
+        return self._path
+
+    @property
+    def clean(self) -> bool:
+        """Jarvis spoke for a while, and nothing of it came back."""
+        return self._clean
+
+    def frame(self, level_dbfs: float, played_dbfs: Sequence[float]) -> Verdict:
+        """What this frame is. `played_dbfs` as `Playback.envelope`, its last entry just now."""
+        self._heard.append(max(level_dbfs, _FLOOR_DBFS))
+        self._played = np.maximum(
+            np.asarray(played_dbfs[-(_WINDOW + _DELAYS) :], np.float64), _FLOOR_DBFS
+        )
+        if not self._playing():
+            self._verdict = "nothing"
+            return self._verdict
+        self._looked += 1
+        if self._looked % 5 == 0:
+            self._learn()
+        self._verdict = self._judged(level_dbfs)
+        return self._verdict
+
+    def resembles(self, frames: int) -> float:
+        """How well the last `frames` that came in follow what was played, at the best delay:
+        the correlation of the two envelopes, -1 to 1; 0 where nothing was played."""
+        correlations = self._correlations(max(min(frames, _WINDOW), _LEAST_ACTIVE))
+        return float(correlations.max(initial=0.0)) if correlations is not None else 0.0
+
+    # ------------------------------------------------------------------------------
+
+    def _playing(self) -> bool:
+        """Whether any sound of it could still come in."""
+        reach_ms = self._path.delay_ms + MARGIN_MS if self._path else MOST_DELAY_MS
+        if self._clean:
+            reach_ms = 200
+        reach = self._played[-max(reach_ms // FRAME_MS, 1) :]
+        return bool(len(reach)) and float(reach.max()) > _ACTIVE_DBFS
+
+    def _judged(self, level_dbfs: float) -> Verdict:
+        if self._clean:
+            return "voice"
+        if self._path is None:
+            return "unsure"
+        at = len(self._played) - self._path.delay_ms // FRAME_MS
+        # A room smears a sound over some frames, and then lets it fall.
+        around = self._played[max(at - _RINGS, 0) : min(at + _SPREAD, len(self._played))]
+        if not len(around):
+            return "voice"
+        ages = np.maximum(np.arange(len(around), 0, -1) - 2 * _SPREAD, 0)
+        expected = float((around - _DECAY_DB * ages).max()) + self._path.gain_db
+        return "echo" if level_dbfs <= max(expected + _LOUDER_DB, _QUIET_DBFS) else "voice"
+
+    def _learn(self) -> None:
+        heard = np.asarray(self._heard)
+        active = self._played[-_SILENT_PATH_FRAMES:] > _ACTIVE_DBFS
+        long_active = self._played[-(_SILENT_PATH_FRAMES + _DELAYS) :] > _ACTIVE_DBFS
+        correlations = self._correlations(_WINDOW)
+        if correlations is not None:
+            best = int(correlations.argmax())
+            if float(correlations[best]) >= _SURE:
+                self._believe(best, correlations, heard)
+                return
+        # Long enough for the latest of delays, and it stayed quiet: nothing comes back.
+        recent = heard[-_SILENT_PATH_FRAMES:]
+        if (
+            long_active.sum() >= _SILENT_PATH_FRAMES + _DELAYS // 2
+            and active.any()
+            and len(recent) == _SILENT_PATH_FRAMES
+            and float(np.percentile(recent, 90)) < _QUIET_DBFS
+        ):
+            self._clean = True
+            self._path = None
+
+    def _believe(self, delay: int, correlations: Levels, heard: Levels) -> None:
+        """A path that is known gives way slowly: who speaks into an echo looks like another."""
+        known = self._path
+        if known is not None and abs(delay - known.delay_ms // FRAME_MS) > 2:
+            at_known = float(correlations[known.delay_ms // FRAME_MS])
+            self._doubts = self._doubts + 1 if at_known < _LIKELY else 0
+            if self._doubts < _DOUBTS:
+                return
+            known = None
+        self._doubts = 0
+        played = self._behind(delay, _WINDOW)
+        heard = heard[-len(played) :]
+        loud = (played > _ACTIVE_DBFS) & (heard > _FLOOR_DBFS + 6)
+        if loud.sum() < _LEAST_LOUD:
+            return
+        if known is None:
+            agrees = abs(delay - self._seen_at) <= 2
+            self._seen_at, self._seen = delay, self._seen + 1 if agrees else 1
+            if self._seen < _LOOKS:
+                return
+        gain_db = float(np.median(heard[loud] - played[loud]))
+        if known is not None:
+            louder_db = min(max(gain_db - known.gain_db, -3.0), 0.5)
+            gain_db = known.gain_db + louder_db
+        self._path = Path(delay * FRAME_MS, gain_db)
+        self._clean = False
+
+    def _behind(self, delay: int, frames: int) -> Levels:
+        """What was played in the last `frames`, as it comes in `delay` frames later."""
+        end = len(self._played) - delay
+        return self._played[max(end - frames, 0) : end]
+
+    def _correlations(self, frames: int) -> Levels | None:
+        """For each delay, of the last `frames` of both envelopes; None where too little plays."""
+        heard = np.asarray(self._heard)[-frames:]
+        if len(heard) < _LEAST_ACTIVE or len(self._played) < _LEAST_ACTIVE:
+            return None
+        found = np.full(_DELAYS + 1, -1.0)
+        for delay in range(_DELAYS + 1):
+            played = self._behind(delay, len(heard))
+            came = heard[len(heard) - len(played) :] if len(played) else heard[:0]
+            if len(played) < _LEAST_ACTIVE or (played > _ACTIVE_DBFS).sum() < _LEAST_ACTIVE // 2:
+                continue
+            found[delay] = _alike(came, played)
+        return found if float(found.max()) > -1.0 else None
+
+
+def _alike(heard: Levels, played: Levels) -> float:
+    """The correlation of two envelopes as an ear takes them: loudness, not decibels."""
+    one, other = 10 ** (heard / 50), 10 ** (played / 50)
+    one, other = one - one.mean(), other - other.mean()
+    size = float(np.sqrt(np.dot(one, one) * np.dot(other, other)))
+    return float(np.dot(one, other)) / size if size > 1e-9 else -1.0
+
+
+# The words ----------------------------------------------------------------------------
+
+_WORD = re.compile(r"[^\W_]+")
+_LEAST_SHARE: Final = 0.62
+_RUN_LETTERS: Final = 3
+
+
+def repeated_share(heard: str, spoken: str) -> float:
+    """How much of what was heard is in what was spoken, in its order: 0 to 1, by letters.
+
+    A transcriber garbles an echo and cuts its words elsewhere, so letters are compared, without
+    spaces, in runs: what stands alone among strange ones is chance.
+    """
+    said, own = ("".join(_WORD.findall(text.lower())) for text in (heard, spoken))
+    if not said:
+        return 0.0
+    runs = SequenceMatcher(None, said, own, autojunk=False).get_matching_blocks()
+    return sum(run.size for run in runs if run.size >= _RUN_LETTERS) / len(said)
+
+
+def repeats(heard: str, spoken: str) -> bool:
+    """Whether words are what Jarvis spoke, whole or in part, garbled or not."""
+    return repeated_share(heard, spoken) >= _LEAST_SHARE
