@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,8 +142,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def read_note(folder: Path, file: str, *, limit_bytes: int = NOTE_BYTES) -> Read | Unread | None:
-    """The text of a note as it is now; None where there is no such file. Raises VaultMissing."""
+def read_note(
+    folder: Path, file: str, *, now_ns: Callable[[], int] = time.time_ns
+) -> Read | Unread | None:
+    """The text of a note as it is now; None where there is no such file. Raises VaultMissing.
+
+    `now_ns` is the clock of the files.
+    """
     if not is_note(file):
         return None
     parent, _, name = file.rpartition("/")
@@ -160,32 +165,30 @@ def read_note(folder: Path, file: str, *, limit_bytes: int = NOTE_BYTES) -> Read
             return None if _is_link(inside, name) else Unread(fault.strerror or str(fault))
         finally:
             os.close(inside)
-        with os.fdopen(fd, "rb") as opened:
-            return _content(opened.fileno(), file, limit_bytes)
+        try:
+            return _content(fd, file, now_ns)
+        finally:
+            os.close(fd)
 
 
-def _content(fd: int, file: str, limit_bytes: int) -> Read | Unread | None:
+def _content(fd: int, file: str, now_ns: Callable[[], int]) -> Read | Unread | None:
     before = os.fstat(fd)
     if not stat.S_ISREG(before.st_mode):
         return None
     stamp = _stamp(before)
-    if before.st_size > limit_bytes:
-        return Unread(
-            f"it holds {before.st_size / 1e6:,.1f} MB, and a note may hold "
-            f"{limit_bytes / 1e6:,.1f} MB",
-            stamp,
-        )
+    if before.st_size > NOTE_BYTES:
+        return Unread(f"it is larger than {NOTE_BYTES >> 20} MiB", stamp)
     try:
-        content = _all(fd, limit_bytes + 1)
+        content = _all(fd, NOTE_BYTES + 1)
         after = os.fstat(fd)
     except OSError as fault:
         return Unread(fault.strerror or str(fault))
-    if len(content) > limit_bytes:
+    if len(content) > NOTE_BYTES:
         return Unread("it grows while it is read")
     page = read_text(file, content)
     if content and not page.text:
         return Unread("it is not a text file", stamp)
-    settled = _stamp(after) == stamp and time.time_ns() - before.st_ctime_ns > _FRESH_NS
+    settled = _stamp(after) == stamp and now_ns() - before.st_ctime_ns > _FRESH_NS
     return Read(page.text, stamp if settled else NO_STAMP)
 
 
