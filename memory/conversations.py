@@ -326,6 +326,10 @@ def file_name(conversation: str) -> str:
     return f"%2E{name[1:]}" if name.startswith(".") else name or "%"
 
 
+def path_of(state: Path, conversation: str) -> Path:
+    return _folder(state) / f"{file_name(conversation)}.jsonl"
+
+
 def files(state: Path) -> list[Path]:
     """The conversations that there are, by name."""
     return sorted(path for path in _folder(state).glob("*.jsonl") if path.is_file())

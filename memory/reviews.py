@@ -7,6 +7,7 @@
     {"proposed": {"first": 0, "last": 3, …, "proposals": [{…}, …]}}        the answer, before it is applied
     {"judged": {"first": 0, "last": 3, "accepted": […], "refused": […]}}   before it is written
     {"reviewed": {"first": 0, "last": 3}}                                  done, whatever came of it
+    {"journaled": {"first": 0, "last": 7}}                                 a talk has its entry, or needs none
 
 `first` and `last` are those of the hand-over. Each line is synced. The conversation's own
 file belongs to the process that leads it; this one to whoever holds `<state>/reviews/lock`,
@@ -146,6 +147,15 @@ class Waiting:
         return sum(each.fault == "nonsense" and each.model == model for each in self.failures)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """A stretch of a conversation that is over. There is a turn in it."""
+
+    conversation: str
+    kind: Kind
+    turns: tuple[Turn, ...]
+
+
 def next_try(tries: int, at: datetime, retry_after_s: float | None = None) -> datetime:
     """When to try again after `tries` failures, the last of them now (`at`)."""
     wait = WAITS[min(tries, len(WAITS)) - 1]
@@ -165,6 +175,7 @@ class _Progress:
     proposed: dict[Span, Proposed] = field(default_factory=dict)
     judged: dict[Span, Judged] = field(default_factory=dict)
     reviewed: set[Span] = field(default_factory=set)
+    journaled: set[Span] = field(default_factory=set)
 
     def tries(self, span: Span) -> tuple[Failure, ...]:
         """The failures, and the questions that this process or another died over.
@@ -191,6 +202,10 @@ class Reviews:
     def __init__(self, state: Path) -> None:
         self._state = state
         self._folder = state / "reviews"
+
+    def file_of(self, conversation: str) -> Path:
+        """The conversation's own file, as `names` has it."""
+        return conversations.path_of(self._state, conversation)
 
     def names(self) -> list[Path]:
         """The conversations that may hold something, one file each: for `waiting_in`."""
@@ -287,13 +302,41 @@ class Reviews:
 
     def _write(self, waiting: Waiting, kind: str, fields: store.Record) -> None:
         mark = waiting.hand_over
+        self._put(mark.conversation, _span(mark), kind, fields)
+
+    def _put(self, conversation: str, span: Span, kind: str, fields: store.Record) -> None:
         store.make_folder(self._folder, private=True)
-        path = self._path(mark.conversation)
-        span = {"first": mark.first_index, "last": mark.last_index}
-        lines: list[store.Record] = [{kind: {**span, **fields}}]
+        path = self._path(conversation)
+        lines: list[store.Record] = [{kind: {"first": span[0], "last": span[1], **fields}}]
         if not path.exists():
-            lines.insert(0, {"reviews": {"version": VERSION, "id": mark.conversation}})
+            lines.insert(0, {"reviews": {"version": VERSION, "id": conversation}})
         store.append_lines(path, lines)
+
+    # Talks -----------------------------------------------------------------------------
+
+    def talks_in(self, path: Path) -> list[Talk]:
+        """The talks of one conversation that are over and not in the journal yet: what was said
+        up to a silence, a hang-up, or its end. Raises StateUnwritable."""
+        transcript = conversations.transcript_in(path)
+        if transcript is None:
+            return []
+        ends = sorted(mark.last_index for mark in transcript.marks if mark.trigger != "30 turns")
+        with conversations.at_rest(self._state, transcript.id) as at_rest:
+            if at_rest and transcript.turns:
+                ends.append(transcript.turns[-1].index)
+        progress = _read(self._path(transcript.id))
+        found, first = [], 0
+        for last in dict.fromkeys(ends):
+            turns = tuple(turn for turn in transcript.turns if first <= turn.index <= last)
+            if turns and (turns[0].index, last) not in progress.journaled:
+                found.append(Talk(conversation=transcript.id, kind=transcript.kind, turns=turns))
+            first = last + 1
+        return found
+
+    def journaled(self, talk: Talk) -> None:
+        """The talk has its entry, or needs none."""
+        span = talk.turns[0].index, talk.turns[-1].index
+        self._put(talk.conversation, span, "journaled", {})
 
     def finish_in(self, path: Path) -> bool:
         """As `finish`, for a file that `names` gave."""
@@ -397,3 +440,5 @@ def _take(progress: _Progress, kind: str, span: Span, fields: store.Record) -> N
             progress.judged[span] = _JUDGED.validate_python(fields)
         case "reviewed":
             progress.reviewed.add(span)
+        case "journaled":
+            progress.journaled.add(span)

@@ -18,13 +18,17 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
 from memory.asking import Alone, Asking, Quiet, asks_of, counted, read_of
-from memory.errors import MemoryFault, ModelUnavailable, StateUnwritable
+from memory.errors import MemoryFault, ModelUnavailable, NotebookUnwritable, StateUnwritable
 from memory.events import EventLog, Value
+from memory.journal.talks import entries_of
+from memory.lessons.door import Lessons
+from memory.lessons.records import ReflectReport
+from memory.lessons.reflecting import Reflecting
 from memory.llm.protocol import Llm, Reply
 from memory.notebooks.candidates import marked_in, with_previous
 from memory.notebooks.ledger import Ledger, NotWritten
@@ -38,6 +42,7 @@ from memory.reviews import (
     Judged,
     Proposed,
     Reviews,
+    Talk,
     Waiting,
     next_try,
 )
@@ -64,8 +69,11 @@ LOOK_EVERY_S = 600.0
 """How often it looks for what other processes left."""
 
 _AFTER_FAULT_S = 60.0
+_WRITING = timedelta(seconds=30)
+"""How long after a turn what it asked to have remembered may be written."""
 _SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _OFF = "Learning is switched off, so nothing is reviewed. Switch it on (learning = true) first."
+_NO_LESSONS = "Learning is switched off, so no lessons are made. Switch it on (learning = true) first."
 _ELSEWHERE_S = 30.0
 _ELSEWHERE = "Another Jarvis reviews at the moment. Try again in a minute."
 
@@ -101,6 +109,7 @@ class MemoryTask:
     """`model` gives the background model of the moment, or raises ModelUnavailable; it is asked
     before each question, so that who pays is never decided ahead. `now` is the user's clock,
     aware. With `learning` off what is handed over from now on is closed unread (L6.5).
+    Without `lessons` none are made.
     """
 
     def __init__(
@@ -113,6 +122,7 @@ class MemoryTask:
         quiet: Quiet,
         now: Callable[[], datetime],
         learning: bool = True,
+        lessons: Lessons | None = None,
     ) -> None:
         self._reviews = Reviews(state)
         self._ledger = ledger
@@ -120,6 +130,13 @@ class MemoryTask:
         self._now = now
         self._asking = Asking(events=events, choose=model, quiet=quiet, now=now)
         self._tidying = Tidying(ledger=ledger, events=events, asking=self._asking, now=now)
+        self._reflecting = (
+            None
+            if lessons is None
+            else Reflecting(
+                lessons=lessons, events=events, ledger=ledger, asking=self._asking, now=now
+            )
+        )
         self._learning = learning
         self._began_at = now()
         self._is_loaded = False
@@ -159,6 +176,7 @@ class MemoryTask:
                 self._is_loaded = True
             report = await self._look(None, asked_for=False)
             await self._tidy(asked_for=False)
+            await self._reflect(asked_for=False)
             if _ELSEWHERE in report.faults:
                 return _ELSEWHERE_S
             return await self._pause_s()
@@ -194,6 +212,19 @@ class MemoryTask:
                 return TidyReport(faults=(_ELSEWHERE,))
             return await self._tidying.tidy(asked_for=asked_for)
 
+    async def reflect_now(self) -> ReflectReport:
+        """Look for lessons in what happened since the last pass, and tidy them (F7). Raises
+        StateUnwritable."""
+        return await self._reflect(asked_for=True)
+
+    async def _reflect(self, *, asked_for: bool) -> ReflectReport:
+        if not self._learning or self._reflecting is None:
+            return ReflectReport(outcome="switched off", faults=(_NO_LESSONS,))
+        async with self._looking, self._one_process() as held:
+            if not held:
+                return ReflectReport(outcome="busy", faults=(_ELSEWHERE,))
+            return await self._reflecting.reflect(asked_for=asked_for)
+
     # One look --------------------------------------------------------------------------
 
     async def _look(self, conversation: str | None, *, asked_for: bool) -> ReviewReport:
@@ -226,7 +257,7 @@ class MemoryTask:
         for path in await in_thread(self._reviews.names):
             try:
                 here = await in_thread(self._reviews.waiting_in, path)
-                if not here:
+                if await in_thread(self._is_journaled, path) and not here:
                     await in_thread(self._reviews.finish_in, path)
             except StateUnwritable as fault:
                 log.warning("%s", fault)
@@ -234,6 +265,38 @@ class MemoryTask:
                 continue
             found += (w for w in here if conversation in (None, w.hand_over.conversation))
         return found
+
+    def _is_journaled(self, path: Path) -> bool:
+        """Whether what this conversation held is in the journal, from now on at the latest."""
+        if not self._learning or not self._reviews.talks_in(path):
+            return True
+        with self._reviews.reviewing() as is_ours:
+            if is_ours:
+                self._journal(path)
+        return is_ours
+
+    def _journal(self, path: Path) -> None:
+        """Each talk that is over leaves its entry, once: a crash between the entry and the note
+        that it is there finds the entry (m14)."""
+        for talk in self._reviews.talks_in(path):
+            for entry in entries_of(talk.turns, talk.kind, self._remembered_in(talk)):
+                try:
+                    self._ledger.journal(entry)
+                except NotebookUnwritable as fault:
+                    # The day's file is the user's: as it is, nothing can be appended to it.
+                    log.warning("%s", fault)
+            self._reviews.journaled(talk)
+
+    def _remembered_in(self, talk: Talk) -> list[str]:
+        first, last = talk.turns[0].began_at, talk.turns[-1].ended_at + _WRITING
+        return [
+            change.new
+            for change in self._ledger.changes()
+            if change.source == "remember"
+            and change.conversation == talk.conversation
+            and change.new is not None
+            and first <= (change.said_at or change.at) <= last
+        ]
 
     async def _next(self, queue: Sequence[Waiting], held_up: set[str]) -> Waiting | None:
         """First what needs no model, then what was tried least, then what is oldest."""
@@ -502,6 +565,7 @@ class MemoryTask:
                 mark,
                 {
                     "marked": len(done.marked),
+                    "corrections": sum(each.kind == "correction" for each in done.marked),
                     "asked": done.asked,
                     "proposed": len(proposed.proposals) if proposed else 0,
                     "accepted": len(done.changes),
@@ -514,6 +578,8 @@ class MemoryTask:
                 },
             )
         await in_thread(self._reviews.reviewed, waiting)
+        if self._learning:
+            await in_thread(self._journal, self._reviews.file_of(mark.conversation))
         await in_thread(self._reviews.finish, mark.conversation)
         self._marked.pop(waiting.key, None)
         log.info(

@@ -131,6 +131,11 @@ class Ledger:
         """Oldest first. Lines of the log that can't be read are skipped."""
         return tuple(each.change for each in self._logged())
 
+    def journal(self, entry: JournalEntry) -> None:
+        """Into the journal, unless it stands there already. Raises StateUnwritable,
+        NotebookUnwritable."""
+        journal.append(self._vault, entry, once=True)
+
     def waiting(self) -> tuple[Waiting, ...]:
         """What waits for room, oldest first."""
         return self._waiting.waiting()
