@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from memory import Memory, NoModel
@@ -26,6 +27,7 @@ from voice.house import (
     wishes_of,
 )
 from voice.learning import background_of
+from voice.links import links
 from voice.own_memory import open_memory
 from voice.serve import listen
 
@@ -61,6 +63,7 @@ async def examine(config: Config, *, models: bool = True) -> list[Finding]:
         _python,
         _room,
         _memory,
+        _links,
         _weights,
         _hearing,
         _thinking,
@@ -166,6 +169,24 @@ def _left(memory: Memory, config: Config) -> list[Finding]:
     return findings + [
         Finding(subject="Transcripts", level="careful", text=text)
         for text in (*memory.unreadable(), *memory.events.warnings)
+    ]
+
+
+async def _links(config: Config) -> list[Finding]:
+    """From a changed file to what is recalled (J6)."""
+    try:
+        memory = open_memory(config)
+    except MemoryFault:
+        return []  # the vault's own finding says why
+    try:
+        found = await asyncio.to_thread(links, memory, config, datetime.now().astimezone())
+    except MemoryFault as fault:
+        return [Finding(subject="Journal", level="broken", text=str(fault))]
+    finally:
+        memory.close()
+    return [
+        Finding(subject=each.subject, level=each.level, text=each.text, remedy=each.remedy)
+        for each in found
     ]
 
 
