@@ -22,10 +22,14 @@ from memory.index.records import Hit, Where
 from memory.index.schema import JOURNAL_FROM
 from memory.index.words import folder_word, one_spelling
 
-PIECES_LOOKED_AT = 2000
+PIECES_LOOKED_AT = 1000
 """How many pieces the rare words of a question may have together."""
 
-_WEIGHED = 100
+# How many common words are asked for among the pieces with rare ones; of the others the pieces
+# themselves tell.
+_COMMON_AMONG_RARE = 2
+_COMMON_TOGETHER = 250
+_WEIGHED = 120
 _WORDS_A_TERM = 48
 _BEGINNING_CHARS = 3
 
@@ -266,18 +270,38 @@ def _gathered(
     common = order[len(rare) :]
     if rare:
         among = " OR ".join(asked[at].match() for at in rare)
-        for at in common:
+        for at in common[:_COMMON_AMONG_RARE]:
             found.add(_holding(database, f"({among}) AND {asked[at].match()}", within), 1 << at)
-    # Too few, or nothing but common words: as many of them together as there are pieces for.
-    together = list(common)
-    while together and len(found.pieces) < limit:
-        match = " AND ".join(asked[at].match() for at in together)
-        found.add(_holding(database, match, within), sum(1 << at for at in together))
-        together.pop()
+    if len(found.pieces) < limit:
+        _add_common(database, found, common, within, limit)
     return found
 
 
-def _holding(database: sqlite3.Connection, match: str, within: _Within) -> Iterable[int]:
+def _add_common(
+    database: sqlite3.Connection, found: Found, common: list[int], within: _Within, limit: int
+) -> None:
+    """Pieces with several common words: the rarest of them together; more of them where there
+    are too many pieces to look at, fewer where there are too few."""
+    many = max(_COMMON_TOGETHER, limit)
+    together = min(3, len(common))
+    was_widened = False
+    while together:
+        asked = [found.terms[at] for at in common[:together]]
+        match = " AND ".join(each.match() for each in asked)
+        pieces = list(_holding(database, match, within, many))
+        if len(pieces) == many and together < len(common) and not was_widened:
+            together += 1
+            continue
+        found.add(pieces, sum(1 << at for at in common[:together]))
+        if len(found.pieces) >= limit:
+            return
+        together -= 1
+        was_widened = True
+
+
+def _holding(
+    database: sqlite3.Connection, match: str, within: _Within, limit: int = PIECES_LOOKED_AT
+) -> Iterable[int]:
     if within.word is not None:
         match = f"({match}) AND {within.word}"
     return (
@@ -285,7 +309,7 @@ def _holding(database: sqlite3.Connection, match: str, within: _Within) -> Itera
         for (piece,) in database.execute(
             "SELECT rowid FROM found WHERE found MATCH ? AND rowid >= ? AND rowid < ?"
             " ORDER BY rowid DESC LIMIT ?",
-            (match, within.first, within.behind, PIECES_LOOKED_AT),
+            (match, within.first, within.behind, limit),
         )
     )
 
