@@ -65,6 +65,7 @@ class GeminiServer:
     go_away_s: float = 5.0
     knows_handles: bool = True
     plays: bool = False
+    handshake_s: float = 0.0
     cache_rule: Rule = DOCUMENTED
     script: Callable[[list[Event]], Answer] | None = None
 
@@ -188,6 +189,18 @@ class GeminiConnection:
     def abort(self) -> None:
         self._socket.transport.abort()
 
+    async def kill(self, how: str) -> None:
+        """As with the other service; its session ends with a sentence."""
+        if how == "half-open":
+            self._half_open = True
+            self._socket.transport.pause_reading()
+        elif how == "session_expired":
+            await self._refuse(1011, "Deadline expired before operation could complete.")
+        elif how == "1006":
+            self.abort()
+        else:
+            await self._refuse(int(how), "")
+
     async def run(self) -> None:
         try:
             async for raw in self._socket:
@@ -284,6 +297,7 @@ class GeminiConnection:
         if handle is not None and not await self._resume(handle):
             return
         self.setup = setup
+        await asyncio.sleep(server.handshake_s)
         await self._send("setupComplete", {"setupComplete": {}})
         if server.cap_s is not None:
             self._start(self._expire(server.cap_s))

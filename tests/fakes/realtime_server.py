@@ -149,7 +149,7 @@ class RealtimeServer:
 
     `answers` are given in order, the last one again and again. `refuse` answers the first
     connections with these HTTP statuses (None: accept). `cap_s` ends each session after
-    that time, as the real one does after 60 minutes. `script` makes an answer of the items that
+    that time, as the real one does after 60 minutes. A session takes `handshake_s` to open. `script` makes an answer of the items that
     the session holds, instead of `answers`. `transcript_after_s` delays the
     server's own transcripts, for clients that ask for them.
     """
@@ -161,6 +161,7 @@ class RealtimeServer:
     cap_s: float | None = None
     transcript_after_s: float = 0.0
     cancels: bool = True
+    handshake_s: float = 0.0
     cache_rule: Rule = DOCUMENTED
     script: Callable[[list[Event]], Answer] | None = None
 
@@ -323,8 +324,21 @@ class Connection:
     def abort(self) -> None:
         self._socket.transport.abort()
 
+    async def kill(self, how: str) -> None:
+        """By a close code, "half-open", "session_expired", or 1006: gone without a word."""
+        if how == "half-open":
+            self._half_open = True
+            self._socket.transport.pause_reading()
+        elif how == "session_expired":
+            self._start(self._expire(0))
+        elif how == "1006":
+            self.abort()
+        else:
+            await self._socket.close(int(how))
+
     async def run(self) -> None:
         try:
+            await asyncio.sleep(self._server.handshake_s)
             if self._server.cap_s is not None:
                 self.session["expires_at"] = int(time.time() + self._server.cap_s)
             await self._send("session.created", session=self.session)

@@ -126,6 +126,7 @@ class Caller(ABC, Generic[S]):
     def __init__(self, server: S) -> None:
         self.server = server
         self.notices: list[Notice] = []
+        self.changes: list[EngineChanged] = []
         self.events: list[CallEvent] = []
         self.changed = asyncio.Event()
         self.news: list[str | None] = []
@@ -144,6 +145,12 @@ class Caller(ABC, Generic[S]):
         self.worker: PipelineWorker
         self.processor: FrameProcessor
 
+    rate_hz = 24_000
+    """In which the service gets the microphone."""
+
+    def bytes_of_a_turn(self, ms: int) -> int:
+        return 2 * ms * self.rate_hz // 1000
+
     @abstractmethod
     def make_engine(self, url: str, key: str) -> Engine: ...
 
@@ -157,8 +164,10 @@ class Caller(ABC, Generic[S]):
             return self.news.pop(0) if self.news else None
 
         def notify(notice: Notice | EngineChanged) -> None:
-            assert isinstance(notice, Notice)
-            self.notices.append(notice)
+            if isinstance(notice, Notice):
+                self.notices.append(notice)
+            else:
+                self.changes.append(notice)
             self.changed.set()
 
         return Opening(
@@ -277,6 +286,8 @@ class Caller(ABC, Generic[S]):
 
 
 class OpenAICaller(Caller[RealtimeServer]):
+    rate_hz = 24_000
+
     def make_engine(self, url: str, key: str) -> OpenAIRealtimeEngine:
         return OpenAIRealtimeEngine(url=url, key=key)
 
@@ -296,6 +307,8 @@ class OpenAICaller(Caller[RealtimeServer]):
 
 
 class GeminiCaller(Caller[GeminiServer]):
+    rate_hz = 16_000
+
     def make_engine(self, url: str, key: str) -> GeminiLiveEngine:
         return GeminiLiveEngine(url=url, key=key)
 

@@ -322,10 +322,10 @@ class RealtimeSession(FrameProcessor):
         """Looks after a session: its end that comes nearer, and whether it lives."""
         loop = asyncio.get_running_loop()
         while True:
-            self._wake.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pulse_s(waiting=self._core.is_waiting)):
                     await self._wake.wait()
+            self._wake.clear()
             if self._renewal.is_due(
                 loop.time(),
                 quiet=self._core.is_quiet,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ class Link:
         self._errors = errors
         self.expires_at = greeting.expires_at
         self.began_s = self.heard_s = asyncio.get_running_loop().time()
-        self._outbox: asyncio.Queue[Event] = asyncio.Queue()
+        self._outbox: asyncio.Queue[Event | asyncio.Future[None]] = asyncio.Queue()
         self._pumping: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -73,7 +74,12 @@ class Link:
     async def _pump(self) -> None:
         with contextlib.suppress(ConnectionClosed):  # whoever receives hears of it too
             while True:
-                await self._socket.send(json.dumps(await self._outbox.get()))
+                waiting = await self._outbox.get()
+                if isinstance(waiting, asyncio.Future):
+                    pong = asyncio.ensure_future(await self._socket.ping())
+                    pong.add_done_callback(functools.partial(_answered, waiting))
+                else:
+                    await self._socket.send(json.dumps(waiting))
 
     async def receive(self) -> Event | None:
         """The next event, or None when the socket is closed."""
@@ -87,15 +93,16 @@ class Link:
 
     async def ping(self, patience_s: float) -> bool:
         """Whether the peer answers in that time, with a pong or with anything else."""
-        asked_s = asyncio.get_running_loop().time()
+        loop = asyncio.get_running_loop()
+        asked_s = loop.time()
+        answered: asyncio.Future[None] = loop.create_future()
+        self._outbox.put_nowait(answered)  # behind what was sent before: that has arrived as well
         try:
             async with asyncio.timeout(patience_s):
-                await (await self._socket.ping())
+                await answered
         except TimeoutError:
             return self.heard_s > asked_s
-        except ConnectionClosed:
-            return True  # it is known to be gone: nothing to find out
-        self.heard_s = asyncio.get_running_loop().time()
+        self.heard_s = loop.time()
         return True
 
     @property
@@ -118,6 +125,12 @@ class Link:
                 await self._socket.close()
         except TimeoutError:
             self.abort()
+
+
+def _answered(waiting: asyncio.Future[None], pong: asyncio.Future[float]) -> None:
+    lost = pong.cancelled() or pong.exception() is not None
+    if not lost and not waiting.done():
+        waiting.set_result(None)
 
 
 async def open_link(address: Address, greeting: Greeting) -> Link:

@@ -13,7 +13,7 @@ DEAD_S = 5.0
 """So long without a sign of life, and no other session to be had: the line is dead."""
 
 _QUIET_PULSE_S = 2.0
-_WAITING_PULSE_S = 0.5
+_WAITING_PULSE_S = 0.2
 _LEAST_PATIENCE_S = 0.25
 _MOST_PATIENCE_S = 2.0
 _ROUND_TRIPS = 4.0

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +19,8 @@ from pipecat.frames.frames import (
     TTSStoppedFrame,
 )
 
-from memory.records import Turn
+from memory.records import Prefix, Turn
+from tests.fakes.prompt_cache import DOCUMENTED, SEEN, Rule
 from tests.fakes.realtime_server import (
     Abort,
     Answer,
@@ -30,7 +34,9 @@ from tests.fakes.realtime_server import (
 )
 from tests.fakes.remote_call import ANSWERING, BEGAN_AT, NOTEBOOK, calling
 from tests.fakes.remote_call import OpenAICaller as Caller
+from voice.engines.openai_core import OpenAICore, settings
 from voice.engines.openai_realtime import OpenAIRealtimeEngine
+from voice.engines.realtime_core import Question, Send
 from voice.errors import EngineUnavailable
 from voice.frames import (
     AnswerBeganFrame,
@@ -42,6 +48,7 @@ from voice.frames import (
 )
 from voice.records import (
     Guess,
+    NotesFound,
     NoTurn,
     Partial,
     Told,
@@ -703,18 +710,258 @@ def test_a_conversation_that_another_session_began_is_told() -> None:
     play(scenario, earlier=(turn,))
 
 
-def test_a_session_at_its_time_limit_is_renewed() -> None:
-    """`session_expired` opens a new session; the call goes on, time limit after time limit."""
+def test_ten_time_limits_in_a_row_lose_no_sample_and_double_no_turn() -> None:
+    """Each session is exchanged before its end, at a quiet moment: nobody notices."""
 
     async def scenario(caller: Caller) -> None:
-        for number in range(6):
+        for number in range(40):
             await caller.ask(f"Question {number}")
-            await asyncio.sleep(90)
-        assert len([turn for turn in caller.turns if turn.speaker == "assistant"]) == 6
-        assert len(caller.server.connections) > 5
-        assert all(notice.kind == "handled" for notice in caller.notices)
+            await asyncio.sleep(5)
+        assert [turn.text for turn in caller.turns[::2]] == [f"Question {n}" for n in range(40)]
+        assert [turn.text for turn in caller.turns[1::2]] == [Answer().text] * 40
+        assert len(caller.server.connections) > 10
+        sent = [length for each in caller.server.connections for length in each.turns_bytes]
+        assert sent == [2 * 24_000] * 40
+        assert not caller.server.sent("error") and not caller.notices
 
-    play(scenario, serving(cap_s=70))
+    play(scenario, serving(Answer(audio_ms=200), cap_s=20))
+
+
+def test_the_next_session_stands_before_the_last_is_left() -> None:
+    """An hour's session is exchanged ten minutes ahead; the old one is closed, not dropped."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("One?")
+        await asyncio.sleep(3100)
+        opened = next(
+            entry.at_s
+            for entry in caller.server.log
+            if entry.connection == 1 and entry.type == "session.updated"
+        )
+        assert 2990 <= opened - 1_000_000 <= 3010
+        await caller.ask("Two?")
+        assert caller.told("user", 1) == ["One?"]
+        assert len(caller.server.connections) == 2
+
+    play(scenario, serving(cap_s=3600))
+
+
+def test_a_turn_that_is_spoken_over_the_time_limit_is_whole() -> None:
+    """Somebody who talks through every quiet moment is heard to the last sample."""
+
+    async def scenario(caller: Caller) -> None:
+        began_ms = await caller.begin(1000)
+        for _ in range(30):
+            await asyncio.sleep(1)
+            await caller.sound(1000, 4000)
+        await caller.end(began_ms, "A long story")
+        await caller.answers(1)
+        last = caller.server.connections[-1]
+        assert len(caller.server.connections) >= 2
+        assert abs(last.turns_bytes[-1] // 2 - 31_000 * 24) <= 1
+        assert [turn.speaker for turn in caller.turns] == ["user", "assistant"]
+
+    play(scenario, serving(cap_s=20))
+
+
+def test_a_line_that_goes_dead_while_somebody_waits_is_left_within_half_a_second() -> None:
+    """The pong that does not come opens another session, and the answer comes from there."""
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("One?")
+        said_s = asyncio.get_running_loop().time()
+        await caller.say("Two?")
+        await caller.until(lambda: len(caller.of(AnswerBeganFrame)) == 2)
+        assert asyncio.get_running_loop().time() - said_s <= 0.5
+        assert len(caller.server.connections) == 2
+
+    play(scenario, serving(faults=[Fault("input_audio_buffer.commit", HalfOpen(), nth=2)]))
+
+
+def test_a_slow_line_is_not_left() -> None:
+    """A pong that comes late, but before another session is open, keeps the session."""
+
+    async def scenario(caller: Caller) -> None:
+        for number in range(3):
+            await caller.ask(f"Question {number}")
+        assert len({turn.text for turn in caller.turns[1::2]}) == 1
+        assert len(caller.server.received("response.create")) == 3
+
+    play(scenario, serving(Answer(think_s=8), handshake_s=0.4))
+
+
+# What notes and tools add -----------------------------------------------------------------
+
+FOUND = NotesFound(block="From your notes: the boiler is from 2019.", extracts=())
+
+
+def test_notes_are_told_for_one_answer() -> None:
+    """Behind the words, before the response, and deleted when it was given; looked up once."""
+    asked: list[str] = []
+
+    async def notes(words: str) -> NotesFound | None:
+        asked.append(words)
+        return FOUND if "boiler" in words else None
+
+    def set_up(caller: Caller) -> None:
+        caller.notes = notes
+
+    async def scenario(caller: Caller) -> None:
+        began_ms = await caller.begin(1000)
+        text = "How old is the boiler?"
+        guess = Guess(number=1, text=text, language="en", began_ms=began_ms, ended_ms=900)
+        await caller.tell(guess)
+        await caller.end(began_ms, text)
+        await caller.answers(1)
+        await caller.ask("And her birthday?")
+        assert asked == [text, "And her birthday?"]
+        assert caller.told("system").count(FOUND.block) == 1
+        (deleted,) = caller.server.received("conversation.item.delete")
+        kept = [item["id"] for item in caller.server.connections[0].items]
+        assert deleted["item_id"] not in kept
+        assert not caller.server.sent("error")
+
+    play(scenario, set_up=set_up)
+
+
+def test_a_search_that_hangs_costs_a_moment_and_no_answer() -> None:
+    """Notes that can't be read in time are left out."""
+
+    async def notes(words: str) -> NotesFound | None:
+        await asyncio.sleep(3600)
+        return None
+
+    def set_up(caller: Caller) -> None:
+        caller.notes = notes
+
+    async def scenario(caller: Caller) -> None:
+        began_s = asyncio.get_running_loop().time()
+        await caller.say("When?")
+        await caller.until(lambda: caller.of(AnswerBeganFrame))
+        assert asyncio.get_running_loop().time() - began_s < 0.5
+
+    play(scenario, set_up=set_up)
+
+
+class Searching:
+    name = "search_notes"
+    description = "Looks something up."
+    parameters: Mapping[str, Any] = {"type": "object", "properties": {"words": {"type": "string"}}}
+
+    def __init__(self, takes_s: float = 1.0) -> None:
+        self.takes_s = takes_s
+        self.asked: list[Mapping[str, Any]] = []
+
+    async def __call__(self, arguments: Mapping[str, Any]) -> str:
+        self.asked.append(arguments)
+        await asyncio.sleep(self.takes_s)
+        if "words" not in arguments:
+            raise ValueError("no words")
+        return "The boiler is from 2019."
+
+
+SEARCHES = Answer(text="", audio_ms=0, calls=(("search_notes", '{"words": "boiler"}'),))
+TOOL_FAULTS = [
+    None,
+    Fault("response.output_item.done", Abort()),
+    Fault("response.done", Abort()),
+    Fault("conversation.item.create", Abort(), nth=2),
+    Fault("response.create", Abort(), nth=2),
+    Fault("response.created", HalfOpen(), nth=2),
+]
+
+
+@pytest.mark.parametrize("fault", TOOL_FAULTS, ids=str)
+def test_a_tool_s_result_is_told_once_wherever_the_socket_goes(fault: Fault | None) -> None:
+    """One call of the tool, one answer, and the session that answers knows the result."""
+    tool = Searching()
+
+    def set_up(caller: Caller) -> None:
+        caller.tools = (tool,)
+
+    async def scenario(caller: Caller) -> None:
+        assert await caller.ask("How old is the boiler?") == Answer().text
+        await asyncio.sleep(30)
+        items = caller.server.connections[-1].items
+        outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
+        assert outputs == ["The boiler is from 2019."]
+        assert len(tool.asked) == 1 and len(caller.of(AnswerBeganFrame)) == 1
+        assert not caller.server.sent("error")
+
+    play(scenario, serving(SEARCHES, Answer(), faults=[fault] if fault else []), set_up=set_up)
+
+
+BAD_CALLS = [
+    ("search_notes", "not json", "no JSON object"),
+    ("search_notes", "{}", "failed"),
+    ("unknown", "{}", "no tool unknown"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "told"), BAD_CALLS)
+def test_a_model_that_calls_a_tool_wrongly_hears_of_it(
+    name: str, arguments: str, told: str
+) -> None:
+    """And the user still gets an answer."""
+
+    def set_up(caller: Caller) -> None:
+        caller.tools = (Searching(),)
+
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("How old is the boiler?")
+        items = caller.server.connections[0].items
+        (output,) = (item["output"] for item in items if item["type"] == "function_call_output")
+        assert told in output
+
+    calling_it = Answer(text="", audio_ms=0, calls=((name, arguments),))
+    play(scenario, serving(calling_it, Answer()), set_up=set_up)
+
+
+# The cache --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [DOCUMENTED, SEEN], ids=["documented", "seen"])
+def test_the_prefix_is_cached_from_the_second_turn_on(rule: Rule) -> None:
+    """With time passing, news, notes and tools: at least 95 % of it, in every later session too."""
+
+    async def notes(words: str) -> NotesFound | None:
+        return FOUND if "3" in words else None
+
+    def set_up(caller: Caller) -> None:
+        caller.notes = notes
+        caller.tools = (Searching(),)
+
+    async def scenario(caller: Caller) -> None:
+        for number in range(24):
+            caller.news = [f"USER.md now says {number}."] if number % 5 == 0 else []
+            await caller.ask(f"Question {number}")
+            await asyncio.sleep(50)
+        assert len(caller.server.connections) >= 2
+        hits = caller.server.cache.hits
+        assert len(hits) == 24
+        assert min(hit.prefix_share for hit in hits[1:]) >= 0.95
+
+    play(scenario, serving(Answer(audio_ms=200), cap_s=600, cache_rule=rule), set_up=set_up)
+
+
+def test_a_thousand_turns_have_one_prefix() -> None:
+    """Time passes, notes are found, news come: tools and instructions stay the same bytes."""
+    core = OpenAICore(prefix=Prefix(text=NOTEBOOK, sha256="p"), language="en")
+    digests: Counter[str] = Counter()
+    at = BEGAN_AT
+    for number in range(1000):
+        if number % 50 == 0:
+            core.adopt(at)
+        at += timedelta(minutes=7)
+        question = Question(to=None, text=f"Question {number}", notes=FOUND)
+        core.asked(question, at, "news" if number % 3 == 0 else None)
+        core.received({"type": "response.created", "response": {"id": f"r{number}"}}, 0.0)
+        core.received({"type": "response.done", "response": {"id": f"r{number}"}}, 0.0)
+        update = json.dumps(settings(core.prefix, model="m", voice="v", tools=(Searching(),)))
+        digests[hashlib.sha256(update.encode()).hexdigest()] += 1
+        sent = [effect.event["type"] for effect in core.take() if isinstance(effect, Send)]
+        assert "session.update" not in sent
+    assert len(digests) == 1
 
 
 ANSWERED = [
