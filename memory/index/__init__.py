@@ -307,7 +307,8 @@ class Index:
             try:
                 yield database
             except BaseException:
-                database.execute("ROLLBACK")
+                if database.in_transaction:  # a full disk has ended it already
+                    database.execute("ROLLBACK")
                 raise
             database.execute("COMMIT")
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
-VERSION = 4
+VERSION = 6
 JOURNAL_FROM = 1 << 40
 """Pieces of the journal have numbers from here on, so that one range is the journal."""
 

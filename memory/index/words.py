@@ -155,22 +155,26 @@ def _all_spellings(written: Iterable[str]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def _ambiguous() -> frozenset[str]:
+    return frozenset().union(*(each.ambiguous for each in _common().values()))
+
+
+@lru_cache(maxsize=1)
 def never_meant() -> frozenset[str]:
     """Words that mean nothing wherever they stand: no text is found by them."""
-    common = _common().values()
-    ambiguous = frozenset().union(*(each.ambiguous for each in common))
-    return frozenset().union(*(each.stop for each in common)) - ambiguous
+    return frozenset().union(*(each.stop for each in _common().values())) - _ambiguous()
 
 
 def language_of(found: Iterable[str]) -> Language | None:
     """The language that these words hold together in; None when nothing tells, or too little."""
     counts = Counter(found)
+    ambiguous = _ambiguous()
     score = {
-        language: sum(counts[word] for word in common.stop & counts.keys())
+        language: sum(counts[word] for word in (common.stop & counts.keys()) - ambiguous)
         for language, common in _common().items()
     }
     best, second = sorted(score.values(), reverse=True)[:2]
-    if best < 2 or best < 1.5 * second:
+    if not best or best < 1.5 * second:
         return None
     return max(score, key=lambda language: score[language])
 
@@ -182,7 +186,7 @@ def meant(asked: list[str]) -> list[bool]:
     by the words around it; where none tells, it counts if nothing else does.
     """
     common = _common()
-    ambiguous = frozenset().union(*(each.ambiguous for each in common.values()))
+    ambiguous = _ambiguous()
     votes = {
         language: sum(word in each.stop and word not in ambiguous for word in asked)
         for language, each in common.items()
