@@ -63,6 +63,7 @@ class LastingEngine:
             except VoiceFault:
                 log.warning("there is no engine to stand in")
                 raise fault from None
+            opening.notify(Notice(kind="handled", text=str(fault)))
             self._goes_on_with(spare, str(fault))
             return processors
 
@@ -95,6 +96,8 @@ class LastingEngine:
         log.warning("%s answers from now on", about.name)
         assert self._opening is not None
         self._opening.notify(EngineChanged(engine=about, reason=reason))
+        text = f"{about.name} answers from now on. {about.warning}".strip()
+        self._opening.notify(Notice(kind="handled", text=text))
 
     def heard(self, turn: Turn) -> None:
         self._turns.append(turn)
