@@ -108,7 +108,12 @@ class Asking:
         merged = [
             e for e in self._events.events("merged", since=since) if e.data["outcome"] == "asking"
         ]
-        return len(asked) + len(failed) + len(merged)
+        reflected = [
+            e
+            for e in self._events.events("reflected", since=since)
+            if e.data["outcome"] == "asking"
+        ]
+        return len(asked) + len(failed) + len(merged) + len(reflected)
 
     def streak(self, model: str) -> list[datetime]:
         """When to ask this model again, after each time that it gave no answer since its last."""
@@ -120,6 +125,15 @@ class Asking:
             )
             if event.data["model"] == model[:NAME_CHARS] and event.data["fault"] == "unavailable"
         ]
+
+    async def is_quiet(self) -> bool:
+        """Whether nobody talks at this moment."""
+        try:
+            async with asyncio.timeout(0.0):
+                await self._quiet.wait()
+        except TimeoutError:
+            return False
+        return True
 
     async def quiet_for(self, seconds: float) -> None:
         """Until it has been quiet for so long."""

@@ -446,6 +446,7 @@ class Memory:
             quiet=quiet,
             now=now,
             learning=learning,
+            lessons=self.lessons,
         )
 
     # The journal -----------------------------------------------------------------------

@@ -15,14 +15,15 @@ characters are escaped there, and where the rule is about secrets the words are 
 | `interrupted`  | `heard_ms`                                                             |
 | `handed_over`  | `first`, `last`, `trigger`                                             |
 | `engine_fault` | `engine`, `fault` (the exception's name)                               |
-| `reviewed`     | `first`, `last`, `marked`, `asked` (sentences that the model saw), `proposed`, `accepted`, `rejected`, `tokens_in`, `tokens_out`, `model`, `billing`, `outcome` (nothing marked, asked, given up, switched off) |
+| `reviewed`     | `first`, `last`, `marked`, `corrections` (of them), `asked` (sentences that the model saw), `proposed`, `accepted`, `rejected`, `tokens_in`, `tokens_out`, `model`, `billing`, `outcome` (nothing marked, asked, given up, switched off) |
 | `rejected`     | `rule`, `reason`, `operation`, `notebook`, `entry`, `text`, `quote`    |
 | `review_failed`| `first`, `last`, `model`, `billing`, `fault` (unavailable, nonsense), `tries`, `next_at`, `tokens_in`, `tokens_out` |
 | `remembered`   | `saved`, `notebook`, `reason`                                          |
 | `merged`       | `outcome` (asking, before the call; merged, nothing, nonsense, unavailable, gave way), `groups`, `accepted`, `entries`, `tokens_in`, `tokens_out`, `model`, `billing` |
 | `tidied`       | `duplicates`, `outdated`, `placed`                                     |
 | `thought`      | `outcome` (asking, before the call, with the most it may cost; noted, nothing, repeat, refused, nonsense, unavailable, gave way), `rule`, `stars`, `tokens_in`, `tokens_out`, `model`, `billing`, `next_at`, `entries` (hashes of what was new), `text` (a hash), `language`, `words` (hashes), `denies` |
-| `reflected`    | `outcome` (asking, before the call; else as in lessons/records.py), `auto`, `read`, `last` (the newest event that was read), `made`, `refused`, `gone`, `tokens_in`, `tokens_out`, `model`, `billing` |
+| `tool`         | `name`, `outcome` (done, nothing found, failed), `duration_ms`         |
+| `reflected`    | `outcome` (asking, before the call; else as in lessons/records.py), `auto`, `read`, `last` and `providers_last` (the newest event that was read), `made`, `refused`, `tokens_in`, `tokens_out`, `model`, `billing` |
 | `lesson_made`  | `lesson` (its id), `lesson_kind`, `events` (how many it rests on), `model` |
 | `lesson_refused` | `rule`, `reason`                                                     |
 | `lesson_merged`| `lesson`, `into`, `method`, `figure`, `threshold`, `corroborates`      |
@@ -76,6 +77,7 @@ Kind = Literal[
     "remembered",
     "merged",
     "tidied",
+    "tool",
     "thought",
     "reflected",
     "lesson_made",
@@ -104,7 +106,7 @@ _FIELDS: Mapping[Kind, frozenset[str]] = {
     "engine_fault": frozenset({"engine", "fault"}),
     "reviewed": frozenset(
         {
-            "first", "last", "marked", "asked", "proposed", "accepted", "rejected",
+            "first", "last", "marked", "corrections", "asked", "proposed", "accepted", "rejected",
             "tokens_in", "tokens_out", "model", "billing", "outcome",
         }
     ),
@@ -123,6 +125,7 @@ _FIELDS: Mapping[Kind, frozenset[str]] = {
         }
     ),
     "tidied": frozenset({"duplicates", "outdated", "placed"}),
+    "tool": frozenset({"name", "outcome", "duration_ms"}),
     "thought": frozenset(
         {
             "outcome", "rule", "stars", "tokens_in", "tokens_out", "model", "billing", "next_at",
@@ -131,7 +134,7 @@ _FIELDS: Mapping[Kind, frozenset[str]] = {
     ),
     "reflected": frozenset(
         {
-            "outcome", "auto", "read", "last", "made", "refused", "gone", "tokens_in",
+            "outcome", "auto", "read", "last", "providers_last", "made", "refused", "tokens_in",
             "tokens_out", "model", "billing",
         }
     ),
@@ -189,6 +192,7 @@ class LatencySummary:
     count: int
     p50_ms: int
     p95_ms: int
+    p99_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,15 +313,16 @@ class EventLog:
         *,
         since: datetime | None = None,
         conversation: str | None = None,
+        after: int = 0,
     ) -> list[Event]:
-        """Events in the order in which they were kept."""
+        """Events in the order in which they were kept; `after` is an id."""
 
         def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
             return database.execute(
                 "SELECT id, kind, at, conversation, turn_index, data FROM events"
                 " WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR at >= ?2)"
-                " AND (?3 IS NULL OR conversation = ?3) ORDER BY id",
-                (kind, since and stored(since), conversation),
+                " AND (?3 IS NULL OR conversation = ?3) AND id > ?4 ORDER BY id",
+                (kind, since and stored(since), conversation, after),
             ).fetchall()
 
         return [_event(row) for row in self._on_database(select)]
@@ -404,6 +409,7 @@ class EventLog:
                 count=len(values),
                 p50_ms=percentile(values, 50),
                 p95_ms=percentile(values, 95),
+                p99_ms=percentile(values, 99),
             )
             for (engine, stage), values in samples.items()
         ]

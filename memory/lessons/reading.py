@@ -58,6 +58,7 @@ class _Tables:
     sequence: frozenset[str]
     dated: frozenset[str]
     not_ended: frozenset[str]
+    talk: frozenset[str]
 
 
 @cache
@@ -82,6 +83,12 @@ def tables(language: str) -> _Tables:
         sequence=frozenset(written["sequence"]),
         dated=frozenset(written["dated"]),
         not_ended=lexicon.forms(written["not_ended"]),
+        talk=frozenset(
+            stem
+            for phrase in (*written["talk"], *(each for group in written["same"] for each in group))
+            for word in fold(phrase).split()
+            for stem in (_stem(lexicon, word), lexicon.key(word)[0])
+        ),
     )
 
 

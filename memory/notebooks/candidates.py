@@ -39,6 +39,7 @@ def marked_in(turn: Turn, previous: str | None) -> tuple[Marked, ...]:
             language=turn.language,
             conversation=turn.conversation,
             turn_index=turn.index,
+            kind=candidate.kind,
         )
         for candidate in found
     )

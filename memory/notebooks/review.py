@@ -14,6 +14,7 @@ less is sent, in this order:
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +36,7 @@ from memory.notebooks.limits import (
 from memory.notebooks.prefix import EMPTY, disarm, fill, show_hidden
 from memory.notebooks.secrets import without_secrets
 from memory.notebooks.tokens import shortened, tokens
-from memory.records import NOTEBOOKS, Language, Notebook, Operation, Proposal
+from memory.records import NOTEBOOKS, CandidateKind, Language, Notebook, Operation, Proposal
 
 NOTEBOOKS_TOKENS = 900
 """Full notebooks have 570 to 860 in our three languages."""
@@ -65,6 +66,7 @@ class Marked:
     language: Language | None
     conversation: str
     turn_index: int
+    kind: CandidateKind | None = dataclasses.field(default=None, compare=False)
 
 
 # The question -------------------------------------------------------------------------
