@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,16 @@ def test_languages_are_a_list_with_commas(file: Path, monkeypatch: pytest.Monkey
     """In the environment languages are written as people write them."""
     monkeypatch.setenv("JARVIS_LANGUAGES", "de, en")
     assert load().languages == ("de", "en")
+
+
+def test_watched_folders_are_a_list(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the environment with the system's separator; a home is found, in the file too."""
+    assert load().watch == ()
+    monkeypatch.setenv("JARVIS_WATCH", f"~/code{os.pathsep}/srv/docs")
+    assert load().watch == (Path.home() / "code", Path("/srv/docs"))
+    monkeypatch.delenv("JARVIS_WATCH")
+    file.write_text('watch = ["~/code"]', encoding="utf-8")
+    assert load().watch == (Path.home() / "code",)
 
 
 @pytest.mark.parametrize(
