@@ -11,7 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from voice import cli_journal, cli_memory, cli_recall, cli_talk, cli_wipe  # noqa: F401 - each registers its commands
+from voice import (  # noqa: F401 - each registers its commands
+    cli_journal,
+    cli_lessons,
+    cli_memory,
+    cli_recall,
+    cli_talk,
+    cli_wipe,
+)
 from voice.cli_shared import (
     CARE,
     FAILED,
@@ -259,7 +266,7 @@ def models(
 def stats(
     vault: VaultOption = None, state: StateOption = None, as_json: JsonOption = False
 ) -> None:
-    """How fast answers came, and what was cached.
+    """How fast answers came, what was cached, and what became of the microphone's sound.
 
     Example: `jarvis stats`
     """
