@@ -25,6 +25,7 @@ from voice.frames import TypedFrame
 from voice.hearing.ears import Ears
 from voice.intake import Intake
 from voice.keeping import Keeper, news_of
+from voice.looking import Looking
 from voice.playback import Playback
 from voice.records import (
     CallEnded,
@@ -243,6 +244,7 @@ class Call:
             language=setup.language,
             now=setup.now,
             news=news_of(setup.session),
+            notes=Looking(setup.memory, notify=self._emit),
             notify=self._emit,
             fresh_prefix=self._fresh_prefix,
             tools=abilities(self._requests),

@@ -13,8 +13,11 @@ from voice.engines.dialogue import Dialogue
 from voice.engines.language_model import LanguageModel
 from voice.errors import VoiceFault
 from voice.keeping import Keeper, news_of
+from voice.looking import Looking
 from voice.records import (
     CallEvent,
+    ExtractsShown,
+    NotesFound,
     Notice,
     PartialText,
     State,
@@ -22,6 +25,7 @@ from voice.records import (
     TurnAdded,
 )
 from voice.requests import Requests
+from voice.turns import note_turn
 
 
 class Chat:
@@ -56,6 +60,7 @@ class Chat:
         self._conversation = conversation
         self._keeper = Keeper(conversation, memory.events, now=now, emit=emit)
         self._requests = Requests(memory, session, conversation.id, now=now, emit=self._happened)
+        self._looking = Looking(memory, notify=self._happened)
         self._happenings: list[CallEvent] = []
         self._turns: list[Turn] = []
         self._busy = asyncio.Lock()
@@ -89,9 +94,14 @@ class Chat:
         happenings, self._happenings = self._happenings, []
         for event in happenings:
             yield event
+        looked = told.found if told else await self._looking(text, patient=True)
+        found = self._dialogue.fitted(looked)
+        if found is not None:
+            yield self._shown(found)
         given, whole, answer_at = "", False, None
         try:
-            async with aclosing(self._dialogue.reply(text, told)) as pieces:
+            notes = found.block if found else ""
+            async with aclosing(self._dialogue.reply(text, told, notes)) as pieces:
                 async for piece in pieces:
                     answer_at = answer_at or self._now()
                     given += piece
@@ -112,14 +122,21 @@ class Chat:
             return None
         return self._turn("assistant", text, began_at, origin="typed", interrupted=not whole)
 
+    def _shown(self, found: NotesFound) -> ExtractsShown:
+        """What the notes say is kept in front of the answer, with the origin that proves nothing."""
+        index = len(self._turns)
+        turn = note_turn(found.extracts, self._conversation.id, index, self._now())
+        self._turns.append(turn)
+        self._keeper.turn(turn)
+        return ExtractsShown(index=index + 1, extracts=found.extracts, turn=turn)
+
     def _happened(self, event: CallEvent) -> None:
         self._happenings.append(event)
 
     async def end(self) -> None:
         self._keeper.hand_over("hang-up")
-        self._keeper.ended(
-            "hang-up", self._turns, asyncio.get_running_loop().time() - self._began_s
-        )
+        spoken = [turn for turn in self._turns if turn.origin != "note"]
+        self._keeper.ended("hang-up", spoken, asyncio.get_running_loop().time() - self._began_s)
         await self._keeper.settled()
         await asyncio.to_thread(self._conversation.close)
 

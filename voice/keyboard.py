@@ -9,11 +9,13 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 
+from memory.records import Extract
 from voice.chat import Chat
 from voice.config import Config
 from voice.house import House
 from voice.records import (
     CallEvent,
+    ExtractsShown,
     HandedOver,
     MemoryWritten,
     Notice,
@@ -103,7 +105,7 @@ async def _one(chat: Chat, line: str, *, as_json: bool) -> None:
     async with aclosing(chat.say(line)) as events:
         async for event in events:
             if as_json:
-                if isinstance(event, TurnAdded | Notice | MemoryWritten):
+                if isinstance(event, TurnAdded | Notice | MemoryWritten | ExtractsShown):
                     print(json.dumps(event_json(event), ensure_ascii=False), flush=True)
             elif isinstance(event, PartialText):
                 print(event.text[len(shown) :], end="", flush=True)
@@ -112,8 +114,18 @@ async def _one(chat: Chat, line: str, *, as_json: bool) -> None:
                 print(event.text, file=sys.stderr)
             elif isinstance(event, MemoryWritten):
                 print(_written(event), file=sys.stderr)
+            elif isinstance(event, ExtractsShown):
+                for extract in event.extracts:
+                    print(_place(extract), file=sys.stderr)
     if not as_json:
         print()
+
+
+def _place(extract: Extract) -> str:
+    heading = f", {extract.heading}" if extract.heading else ""
+    first, last = extract.first_line, extract.last_line
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    return f"[from {extract.file}, {lines}{heading}]"
 
 
 def _written(event: MemoryWritten) -> str:

@@ -273,6 +273,7 @@ CallEvent = (
     | MemoryWritten
     | MemoryForgotten
     | ExtractsShown
+    | EngineChanged
     | CallEnded
 )
 

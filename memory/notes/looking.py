@@ -54,20 +54,17 @@ class Notes:
         where: Where = "notes",
         limit: int = 10,
         folder: str = "",
+        fresh: bool = True,
         progress: Progress = no_progress,
     ) -> tuple[Hit, ...]:
-        """The best pieces for any words, relevant or not."""
+        """The best pieces for any words, relevant or not; `fresh` looks first what changed."""
         if limit < 1 or not words.strip():
             return ()
         vector = self.vector_of(words)
         found = self._found(
-            words, where, limit, folder=folder, vector=vector, fresh=True, progress=progress
+            words, where, limit, folder=folder, vector=vector, fresh=fresh, progress=progress
         )
-        if found.nearest is None:
-            return found.hits[:limit]
-        # Something is always nearest: what holds no word of it has to be near indeed.
-        near = {hit.piece for hit in self._relevant(found, words)}
-        return tuple(hit for hit in found.hits if hit.matched or hit.piece in near)[:limit]
+        return found.hits[:limit]
 
     def extracts(
         self,

@@ -7,6 +7,7 @@ milliseconds for the nearest of ten thousand pieces. For any thread.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,13 +24,16 @@ PIECES_AT_MOST = 50_000
 """More are found by their words alone: vectors of these take 40 MB, and four hours to make."""
 
 _ROWS_AT_ONCE = 8192
-_LEAST_FOR_A_SPREAD = 8
+_LEAST_FOR_A_SPREAD = 4
+_DEVIATION_OF_MEDIAN = 1.4826
+_LEAST_SPREAD = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """`order` are pieces, the nearest first; `deviations` tell of every piece that has a vector
-    how much nearer than the average it is, in standard deviations."""
+    """`order` are pieces, the nearest first: those that are nearer than the nearest of so many
+    would be by chance. `deviations` tell of every piece that has a vector
+    how much nearer than the middle one it is, in standard deviations."""
 
     order: tuple[int, ...]
     deviations: Mapping[int, float]
@@ -72,12 +76,15 @@ class Meaning:
                 for first in range(0, len(known.pieces), _ROWS_AT_ONCE)
             ]
         )
-        spread = float(cosines.std()) or 1.0
-        deviations = (cosines - cosines.mean()) / spread
+        middle = float(np.median(cosines))
+        # Of the middle half: what is near must not widen the measure that it is held to.
+        spread = float(np.median(np.abs(cosines - middle))) * _DEVIATION_OF_MEDIAN
+        deviations = (cosines - middle) / max(spread, _LEAST_SPREAD)
         some = np.argpartition(-deviations, min(limit, len(deviations) - 1))[:limit]
         best = some[np.argsort(-deviations[some], kind="stable")]
+        by_chance = math.sqrt(2 * math.log(len(deviations)))
         return Nearest(
-            tuple(int(known.pieces[at]) for at in best),
+            tuple(int(known.pieces[at]) for at in best if deviations[at] > by_chance),
             dict(zip(known.pieces.tolist(), deviations.tolist(), strict=True)),
         )
 

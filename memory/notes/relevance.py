@@ -37,7 +37,7 @@ class Signs:
     `surprise` is what the question's words in it tell, less the logarithm of the number of
     pieces. `share` is that of what all words of the question tell, 0 to 1. `title` is what those
     tell that stand in the file's name. `meaning` is how much nearer the piece is to the question
-    than pieces are on average, in standard deviations; None where nobody knows.
+    than the middle one is, in standard deviations; None where nobody knows.
     """
 
     surprise: float
@@ -56,8 +56,8 @@ class _Weights:
 
 
 # Fitted; see above.
-_BY_WORDS = _Weights(surprise=1.0, share=2.0, title=0.7, meaning=0.0, bound=4.5)
-_BY_MEANING_TOO = _Weights(surprise=1.0, share=2.0, title=0.7, meaning=2.4, bound=4.5)
+_BY_WORDS = _Weights(surprise=1.0, share=1.77, title=0.61, meaning=0.0, bound=4.5)
+_BY_MEANING_TOO = _Weights(surprise=1.0, share=-0.89, title=0.33, meaning=2.21, bound=11.1)
 
 
 def signs(hit: Hit, asked: Collection[str], pieces: int, meaning: float | None = None) -> Signs:
@@ -109,9 +109,7 @@ def relevant(
     return tuple(
         hit
         for hit in hits
-        if certainty(
-            signs(hit, asked, pieces, None if meaning is None else meaning.get(hit.piece, 0.0))
-        )
+        if certainty(signs(hit, asked, pieces, None if meaning is None else meaning.get(hit.piece)))
         > 0
     )
 

@@ -17,7 +17,16 @@ from voice.chat import Chat
 from voice.engines.language_model import Message
 from voice.engines.scripted import ScriptedModel
 from voice.errors import WorkerFailed
-from voice.records import CallEvent, MemoryWritten, Notice, PartialText, StateChanged, TurnAdded
+from voice.records import (
+    CallEvent,
+    ExtractsShown,
+    MemoryWritten,
+    Notice,
+    PartialText,
+    StateChanged,
+    TurnAdded,
+    event_json,
+)
 from voice.virtual_time import run_virtual
 
 BEGAN = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
@@ -223,3 +232,75 @@ def test_pasted_text_can_not_ask_and_is_not_pointed_at(tmp_path: Path) -> None:
 
     events, _ = chatting(tmp_path, ScriptedModel(lambda _: "Fine."), paste)
     assert [e.saved for e in events if isinstance(e, MemoryWritten)] == [False]
+
+
+def with_notes(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "house.md").write_text("# Boiler\n\nThe boiler engineer Meier comes on Tuesdays.\n")
+    for number in range(8):
+        (vault / f"bed{number}.md").write_text(f"The hedge of bed {number} is low.\n")
+
+
+def test_extracts_are_in_the_one_request_that_they_were_found_for(tmp_path: Path) -> None:
+    """The last message holds them; the next request, and the history, hold none (N1)."""
+    with_notes(tmp_path)
+    model = ScriptedModel(lambda _: "On Tuesdays.")
+
+    async def three_lines(chat: Chat) -> list[CallEvent]:
+        events = await say(chat, "When does the boiler engineer come?")
+        await say(chat, "Thanks a lot!")
+        await say(chat, "Who rules Mongolia?")
+        return events
+
+    events, [pending] = chatting(tmp_path, model, three_lines)
+    first, second, third = model.requests
+    assert "Meier comes on Tuesdays" in first[-1].content
+    assert first[-1].content.endswith("\n\nWhen does the boiler engineer come?")
+    assert "Meier" not in " ".join(message.content for message in (*second, *third))
+    assert second[: len(first) - 1] == first[:-1]
+    [shown] = [event for event in events if isinstance(event, ExtractsShown)]
+    assert event_json(shown) == {
+        "type": "extracts",
+        "index": 2,
+        "extracts": [
+            {
+                "file": "house.md",
+                "first_line": 3,
+                "last_line": 3,
+                "heading": "Boiler",
+                "text": "The boiler engineer Meier comes on Tuesdays.",
+            }
+        ],
+    }
+    kept = [(turn.index, turn.speaker, turn.origin) for turn in pending.turns][:3]
+    assert kept == [(0, "user", "typed"), (1, "assistant", "note"), (2, "assistant", "typed")]
+
+
+def test_what_was_read_aloud_from_an_extract_proves_nothing(tmp_path: Path) -> None:
+    """The conversation's record holds the extract, so the evidence rule sees it (a7)."""
+    with_notes(tmp_path)
+
+    async def lines(chat: Chat) -> None:
+        await say(chat, "When does the boiler engineer come?")
+        await say(chat, "The boiler engineer Meier comes on Tuesdays, I like that")
+
+    _, [pending] = chatting(tmp_path, ScriptedModel(lambda _: "On Tuesdays."), lines)
+    assert next(turn.text for turn in pending.turns if turn.origin == "note") == (
+        "The boiler engineer Meier comes on Tuesdays."
+    )
+
+
+def test_a_small_model_gets_no_more_than_it_can_read(tmp_path: Path) -> None:
+    """Of five long extracts a model on this CPU reads the best ones."""
+    sizes = []
+    for small in (False, True):
+        vault = tmp_path / str(small) / "vault"
+        vault.mkdir(parents=True)
+        for number in range(6):
+            filler = " ".join(f"detail{number}{at}" for at in range(28))
+            (vault / f"boiler{number}.md").write_text(f"# Boiler engineer\n\nMeier {filler}.\n")
+        model = ScriptedModel(lambda _: "Fine.", small=small)
+        chatting(vault.parent, model, lambda chat: say(chat, "Which boiler engineer is Meier?"))
+        sizes.append(len(model.requests[0][-1].content))
+    assert sizes[1] < 1_200 < sizes[0] < 3_200

@@ -54,7 +54,7 @@ def test_other_forms_of_a_word_stand_in_a_title() -> None:
 def test_nearness_speaks_for_a_piece_without_a_word_in_common() -> None:
     """Where meaning is known, what is near enough is relevant, and what is not is none."""
     near, far = hit(1), hit(3)
-    assert relevant([near, far], ("plumber", "visit"), 3_000, {1: 6.0, 3: 0.5}) == (near,)
+    assert relevant([near, far], ("plumber", "visit"), 3_000, {1: 9.5, 3: 0.5}) == (near,)
 
 
 def test_a_piece_without_a_vector_goes_by_its_words() -> None:
