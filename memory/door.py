@@ -470,13 +470,21 @@ class Memory:
     # Searching -------------------------------------------------------------------------
 
     def recall(
-        self, words: str, limit: int = 10, *, progress: Progress = no_progress
+        self,
+        words: str,
+        limit: int = 10,
+        *,
+        fresh: bool = True,
+        progress: Progress = no_progress,
     ) -> tuple[Hit, ...]:
         """The journal's pieces for any words, best first; whole words and word beginnings (J3).
 
-        This and `notes` look first what changed; they raise StateUnwritable, VaultMissing.
+        This and `notes` look first what changed, or with `fresh` off don't; they raise
+        StateUnwritable, VaultMissing.
         """
-        return self._notes.search(words, where="journal", limit=limit, progress=progress)
+        return self._notes.search(
+            words, where="journal", limit=limit, fresh=fresh, progress=progress
+        )
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
         """The journal's newest entries, newest first."""
@@ -491,13 +499,14 @@ class Memory:
         limit: int = 10,
         *,
         folder: Path | None = None,
+        fresh: bool = True,
         progress: Progress = no_progress,
     ) -> tuple[Hit, ...]:
         """The notes' pieces for any words, best first. `folder` is a part of the vault, or another
         folder of notes."""
         with self.index.of(folder) as (index, inside):
             notes = self._notes if index is self.index else Notes(index, _embedder)
-            return notes.search(words, limit=limit, folder=inside, progress=progress)
+            return notes.search(words, limit=limit, folder=inside, fresh=fresh, progress=progress)
 
     def note_text(self, file: str) -> str | None:
         """A note or a day of the journal, as a hit names it; None where it is none or is gone."""

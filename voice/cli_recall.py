@@ -56,12 +56,7 @@ def recall(
     _check(words, batch=batch, needed=False)
     with memory_of(vault, state) as memory, _indexing() as progress:
         if batch:
-            memory.index.check(progress)
-            _batch(
-                lambda query, fresh: memory.index.search(
-                    query, where="journal", limit=limit, fresh=fresh
-                )
-            )
+            _batch(lambda query, fresh: memory.recall(query, limit, fresh=fresh, progress=progress))
             return
         query = " ".join(words or ())
         found = memory.recall(query, limit, progress=progress) if words else memory.latest(limit)
@@ -88,13 +83,11 @@ def notes(
     _check(words, batch=batch, needed=True)
     with memory_of(vault, state) as memory, _indexing() as progress:
         if batch:
-            with memory.index.of(folder) as (index, inside):
-                index.check(progress)
-                _batch(
-                    lambda query, fresh: index.search(
-                        query, where="notes", limit=limit, folder=inside, fresh=fresh
-                    )
+            _batch(
+                lambda query, fresh: memory.notes(
+                    query, limit, folder=folder, fresh=fresh, progress=progress
                 )
+            )
             return
         found = memory.notes(" ".join(words or ()), limit, folder=folder, progress=progress)
     _show(found, as_json=as_json, nothing=_NOTHING)
@@ -117,7 +110,7 @@ def _check(words: list[str] | None, *, batch: bool, needed: bool) -> None:
 
 
 def _batch(search: Callable[[str, bool], tuple[Hit, ...]]) -> None:
-    looked_at = time.monotonic()
+    looked_at = float("-inf")
     for line in sys.stdin.buffer:
         query = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "replace")
         fresh = time.monotonic() - looked_at >= _LOOK_S

@@ -31,7 +31,7 @@ from memory.index.records import (
     no_progress,
 )
 from memory.languages import packaged
-from memory.notes.reading import Stamp, found_in, is_folder_in, is_note, read_note
+from memory.notes.reading import Read, Stamp, Unread, found_in, is_folder_in, is_note, read_note
 from memory.records import LANGUAGES
 from memory.vault import Vault
 
@@ -42,6 +42,7 @@ T = TypeVar("T")
 _OWN = "society/jarvis/"
 _JOURNAL = (f"{_OWN}daily/", f"{_OWN}topics/")
 _FILES_A_WRITE = 200
+_CHARS_A_WRITE = 4_000_000
 _SMALL_BYTES = 48 * 1024 * 1024
 _SCRUBBED_AT_ONCE_BYTES = 8 * 1024 * 1024
 _REBUILD_S = 600.0
@@ -282,12 +283,10 @@ class Index:
 
     def _take_in(self, names: list[str], progress: Progress) -> None:
         done = 0
-        for start in range(0, len(names), _FILES_A_WRITE):
-            some = names[start : start + _FILES_A_WRITE]
-            read = [(name, read_note(self._folder, name)) for name in some]
+        for some in self._read(names):
             with self._transaction() as database:
                 writer = Writer(database, self._kind_of, self._cutting)
-                for name, content in read:
+                for name, content in some:
                     if content is None:
                         writer.take(name)
                     else:
@@ -295,6 +294,21 @@ class Index:
                     done += 1
                     progress(done, len(names))
                 writer.write()
+
+    def _read(self, names: list[str]) -> Iterator[list[tuple[str, Read | Unread | None]]]:
+        """Files as they are now, so many at a time: a slow disk is waited for before a
+        transaction is opened, and the texts of a large vault are never in memory together."""
+        some: list[tuple[str, Read | Unread | None]] = []
+        chars = 0
+        for name in names:
+            content = read_note(self._folder, name)
+            some.append((name, content))
+            chars += len(content.text) if isinstance(content, Read) else 0
+            if len(some) == _FILES_A_WRITE or chars > _CHARS_A_WRITE:
+                yield some
+                some, chars = [], 0
+        if some:
+            yield some
 
     # The file --------------------------------------------------------------------------
 
