@@ -1,60 +1,98 @@
-"""How much faster than it was spoken is a recorded call replayed? `python bench/replay.py [CALL...]`
+"""How much faster than it was spoken is a recorded call replayed?
 
-Each call is replayed three times in a process of its own, from its start to its end, models
-loaded anew each time; the outcomes are compared byte by byte.
+    python -m bench.replay [CALL...] [--runs 3]
+
+Each call is replayed in a process of its own, from the command to its end: first with the
+models, loaded anew each time, then from what was heard and kept with the recording, where no
+model runs. `in it` leaves Python's start and imports out. Outcomes are compared byte by byte.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
+import shutil
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 CALLS = Path(__file__).parents[1] / "fixtures" / "calls"
-RUNS = 3
 ONCE = """
-import json, sys
+import json, sys, time
 from pathlib import Path
 from voice.config import load
 from voice.replay import run
-result = run(load(), Path(sys.argv[1]))
-print(json.dumps([result.length_s, result.as_json(), result.events_json()]))
+import voice.replay_call
+began_s = time.perf_counter()
+result = run(load(), Path(sys.argv[1]), keep=sys.argv[2] == "keep")
+took_s = time.perf_counter() - began_s
+print(json.dumps([result.length_s, took_s, result.as_json(), result.events_json()]))
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """`whole_s` from the command to its end, `inside_s` without start and imports."""
+
+    length_s: float
+    whole_s: float
+    inside_s: float
+    outcomes: frozenset[str]
+
+
+def replayed(call: Path, runs: int, *, keep: bool) -> Runs:
+    whole_s, inside_s, outcomes, length_s = [], [], set(), 0.0
+    for _ in range(runs):
+        if keep:
+            (call / "hearing.jsonl").unlink(missing_ok=True)
+        began_s = time.perf_counter()
+        printed = subprocess.run(
+            (sys.executable, "-c", ONCE, str(call), "keep" if keep else ""),
+            check=True,
+            stdout=subprocess.PIPE,
+        ).stdout
+        whole_s.append(time.perf_counter() - began_s)
+        length_s, took_s, *outcome = json.loads(printed)
+        inside_s.append(took_s)
+        outcomes.add(hashlib.sha256(json.dumps(outcome).encode()).hexdigest())
+    return Runs(
+        length_s=length_s,
+        whole_s=statistics.median(whole_s),
+        inside_s=statistics.median(inside_s),
+        outcomes=frozenset(outcomes),
+    )
+
+
 def main() -> None:
-    named = [Path(name) for name in sys.argv[1:]]
-    calls = named or sorted(path for path in CALLS.iterdir() if path.is_dir())
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    arguments.add_argument("calls", nargs="*", type=Path)
+    arguments.add_argument("--runs", type=int, default=3)
+    given = arguments.parse_args()
+    calls = given.calls or sorted(path for path in CALLS.iterdir() if path.is_dir())
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    print(f"{'call':<20} {'spoken':>8} {'replayed':>9} {'times':>7}  equal")
-    spoken_s = replayed_s = 0.0
+    print(f"{'':18}{'spoken':>8}{'with models':>13}{'none':>8}{'in it':>8}  times faster, equal")
     for call in calls:
-        took_s: list[float] = []
-        outcomes: set[str] = set()
-        length_s = 0.0
-        for _ in range(RUNS):
-            began_s = time.perf_counter()
-            printed = subprocess.run(
-                (sys.executable, "-c", ONCE, str(call)), check=True, stdout=subprocess.PIPE
-            ).stdout
-            took_s.append(time.perf_counter() - began_s)
-            outcomes.add(hashlib.sha256(printed).hexdigest())
-            length_s = json.loads(printed)[0]
-        median_s = sorted(took_s)[RUNS // 2]
-        spoken_s += length_s
-        replayed_s += median_s
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / call.name
+            shutil.copytree(call, copy)
+            models = replayed(copy, given.runs, keep=True)
+            kept = replayed(copy, given.runs, keep=False)
+        length_s = kept.length_s
+        times = " / ".join(
+            f"{length_s / took_s:.0f}" for took_s in (models.whole_s, kept.whole_s, kept.inside_s)
+        )
+        equal = "yes" if len(models.outcomes | kept.outcomes) == 1 else "NO"
         print(
-            f"{call.name:<20} {length_s:>7.1f}s {median_s:>8.1f}s {length_s / median_s:>6.1f}x"
-            f"  {'yes' if len(outcomes) == 1 else 'NO'}",
+            f"{call.name:18}{length_s:7.1f}s{models.whole_s:12.1f}s{kept.whole_s:7.1f}s"
+            f"{kept.inside_s:7.1f}s  {times}, {equal}",
             flush=True,
         )
-    print(
-        f"{'all together':<20} {spoken_s:>7.1f}s {replayed_s:>8.1f}s {spoken_s / replayed_s:>6.1f}x"
-    )
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def test_latency_is_summed_up_by_engine_and_stage(log: EventLog) -> None:
         ("local", "total"), ("local", "pause"), ("local", "first_sound"), ("openai", "total"),
     ]  # fmt: skip
     assert summary[0] == LatencySummary(
-        engine="local", stage="total", count=100, p50_ms=500, p95_ms=950
+        engine="local", stage="total", count=100, p50_ms=500, p95_ms=950, p99_ms=990
     )
     assert log.latency(since=NOON + timedelta(seconds=91))[0].count == 10
 

@@ -28,7 +28,6 @@ from voice.recording import Piece, RecordedAnswer
 from voice.records import EngineDescription, Heard, UserSaid
 
 RATE_HZ = 24_000
-_CHUNK_SAMPLES = RATE_HZ // 50
 _TONE_HZ = 200
 _TONE_LEVEL = 0.02
 
@@ -123,13 +122,8 @@ class _Answerer(FrameProcessor):
         )
         times_s = np.arange(samples) / RATE_HZ
         tone = np.sin(2 * np.pi * _TONE_HZ * times_s) * _TONE_LEVEL * 32767
-        sound = tone.astype("<i2").tobytes()
-        for at in range(0, len(sound), 2 * _CHUNK_SAMPLES):
-            await self.push_frame(
-                TTSAudioRawFrame(
-                    audio=sound[at : at + 2 * _CHUNK_SAMPLES], sample_rate=RATE_HZ, num_channels=1
-                )
-            )
+        sound = tone.astype("<i2").tobytes()  # in one frame: the output cuts it
+        await self.push_frame(TTSAudioRawFrame(audio=sound, sample_rate=RATE_HZ, num_channels=1))
 
     async def _stop(self) -> None:
         if self._speaking is not None:
