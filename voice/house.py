@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
-from memory import Background, Llm, ReviewReport, warm
+from memory import Background, Llm, ReflectReport, ReviewReport, warm
 from memory.errors import MemoryFault
 from memory.records import Language
 from voice import weights
@@ -309,6 +309,10 @@ class House:
     async def review(self, conversation: str | None = None) -> ReviewReport:
         """Review what waits, now."""
         return await self.reviews.review_now(conversation)
+
+    async def reflect(self) -> ReflectReport:
+        """A pass over the event log, now; it gives way to conversations."""
+        return await self.reviews.reflect_now()
 
     async def think(self) -> str:
         """Look for an insight, now: what came of it, as a sentence. Raises ModelUnavailable."""

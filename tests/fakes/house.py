@@ -24,7 +24,7 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from memory import Memory
+from memory import Memory, ReflectReport
 from memory.records import Origin, Speaker, Turn
 from voice.config import Config
 from voice.errors import CallInProgress, VoiceFault
@@ -218,7 +218,8 @@ class FakeHouse:
         return None if last is None or last.over.done() else last
 
     def status(self) -> dict[str, Any]:
-        call = {"began_at": BEGAN.isoformat()} if self.running else None
+        recorded = self.shown.get("recorded", False)
+        call = {"began_at": BEGAN.isoformat(), "recorded": recorded} if self.running else None
         return {**self.shown, "call": call}
 
     async def offer(self, sdp: str, type: str, take_over: bool) -> dict[str, str]:
@@ -256,6 +257,9 @@ class FakeHouse:
 
     def take(self, config: Config) -> None:
         self.config = config
+
+    async def reflect(self) -> ReflectReport:
+        return ReflectReport(outcome="nothing new")
 
     async def think(self) -> str:
         return "Nothing new happened."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
-from memory import Memory
+from memory import Memory, ReflectReport
 from voice.config import Config
 
 
@@ -42,6 +42,10 @@ class House(Protocol):
 
     def take(self, config: Config) -> None:
         """Go on with these settings from the next call."""
+        ...
+
+    async def reflect(self) -> ReflectReport:
+        """A pass over the event log, now; it gives way to conversations."""
         ...
 
     async def think(self) -> str:

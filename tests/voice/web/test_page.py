@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, Request, expect
+from playwright.async_api import expect
 
-from tests.browser import chromium, needs_chromium, serving
-from tests.fakes.house import STATUS, FakeHouse, turn
+from tests.browser import needs_chromium
+from tests.fakes.house import STATUS, turn
+from tests.voice.web.looking import Visit, visiting
 from voice.errors import EngineUnavailable, WorkerFailed
 from voice.records import (
     HandedOver,
@@ -25,7 +24,6 @@ from voice.records import (
     TurnAdded,
 )
 from voice.transports.browser import Muted, Stop, Typed
-from voice.web.server import create_app
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 
@@ -36,77 +34,6 @@ STATES: dict[State, str] = {
     "speaking": "Speaking",
     "reconnecting": "Reconnecting",
 }
-
-
-class Visit:
-    """A tab that looks at a house, and what it did besides."""
-
-    def __init__(self, page: Page, house: FakeHouse, address: str) -> None:
-        self.page = page
-        self.house = house
-        self.address = address
-        self.elsewhere: list[str] = []
-        self.complaints: list[str] = []
-        page.on("request", self._requested)
-        page.on("pageerror", lambda fault: self.complaints.append(str(fault)))
-        page.on(
-            "console",
-            lambda said: (
-                self.complaints.append(said.text) if said.type in ("error", "warning") else None
-            ),
-        )
-
-    def _requested(self, request: Request) -> None:
-        if not request.url.startswith(self.address):
-            self.elsewhere.append(request.url)
-
-    async def look(self) -> None:
-        await self.page.goto(self.address)
-        await expect(self.page.locator("#fact-files .mono")).to_be_visible()
-
-    async def state(self, state: str) -> None:
-        await expect(self.page.locator("body")).to_have_attribute("data-state", state)
-
-    async def start(self) -> None:
-        await self.page.locator("[data-act=start]:visible").first.click()
-        await self.state("listening")
-
-    def publish(self, *events: Any) -> None:
-        for event in events:
-            self.house.calls[-1].transport.publish(event)
-
-    async def until(self, happened: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
-            while not happened():
-                await self.page.evaluate("new Promise(requestAnimationFrame)")
-
-
-@asynccontextmanager
-async def visiting(
-    *, refuse_microphone: bool = False, screen: dict[str, Any] | None = None, **house: Any
-) -> AsyncIterator[Visit]:
-    shown = FakeHouse(**house)
-    async with (
-        serving(lambda port: create_app(shown, port=port)) as address,
-        chromium(refuse_microphone=refuse_microphone) as browser,
-    ):
-        visit = await opened(browser, shown, address, screen)
-        try:
-            yield visit
-        finally:
-            await shown.close()
-        assert visit.elsewhere == []
-        assert visit.complaints == []
-
-
-async def opened(
-    browser: Browser, house: FakeHouse, address: str, screen: dict[str, Any] | None = None
-) -> Visit:
-    context = await browser.new_context(locale="en-GB", **(screen or {}))
-    context.set_default_timeout(10_000)
-    visit = Visit(await context.new_page(), house, address)
-    await visit.look()
-    return visit
 
 
 async def test_first_visit() -> None:

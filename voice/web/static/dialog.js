@@ -16,18 +16,17 @@ export const isOpen = () => dialog.open;
 export const close = () => dialog.close();
 
 /**
- * Open it with `body`. The last of `foot` is where one goes on; the focus begins on the element
- * with `autofocus`, else on the first control.
+ * Open it with `body`. The last of `foot` is where one goes on; the focus begins on what carries
+ * `data-first`: the harmless button.
  */
 export function open({ title, hidden = false, lead = null, body = [], foot = null, about = false, after = null }) {
-  if (dialog.open) dialog.close();
   closed = after;
-  const done = el("button", { class: "btn pri", type: "button", onclick: close }, t("close"));
+  const done = el("button", { class: "btn pri", type: "button", onclick: close, "data-first": "" }, t("close"));
   dialog.replaceChildren(
     el("div", { class: "hd" }, el("h2", { id: "dialog-title", class: hidden ? "vh" : null }, title), lead ? el("p", {}, lead) : null),
-    el("div", { class: about ? "bd about" : "bd" }, body),
+    el("div", { class: about ? "bd about" : "bd", tabindex: "0" }, body), // scrolled by keys as well
     el("div", { class: "ft" }, foot ?? done),
   );
-  dialog.showModal();
+  if (!dialog.open) dialog.showModal(); // else what it says is replaced: closing is told late
   dialog.querySelector("[data-first]")?.focus();
 }

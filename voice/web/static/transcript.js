@@ -94,7 +94,8 @@ class Card {
     this.change = event.change;
     this.gone = false;
     this.fault = "";
-    this.item = el("li", {});
+    this.box = el("div", { role: "group" });
+    this.item = el("li", { class: "card" }, this.box);
     this.draw();
   }
 
@@ -110,10 +111,9 @@ class Card {
         ]
       : [];
     const kind = event.saved || event.waits ? "ok" : "no";
-    this.item.className = `note ${kind}${this.gone ? " gone" : ""}`;
-    this.item.setAttribute("role", "group");
-    this.item.setAttribute("aria-label", title);
-    this.item.replaceChildren(
+    this.box.className = `note ${kind}${this.gone ? " gone" : ""}`;
+    this.box.setAttribute("aria-label", title);
+    this.box.replaceChildren(
       el("div", { class: "t" }, icon(kind === "ok" ? "mark" : "no"), title, el("span", { class: "acts" }, acts)),
       event.entry ? el("p", { class: "entry" }, el("span", { class: "tx" }, "- ", entryText(event.entry))) : "",
       event.saved ? "" : this.why(),
@@ -210,7 +210,7 @@ export class Transcript {
     }
     while (this.shown.length > SHOWN) {
       const { item } = this.shown.shift();
-      while (item.nextElementSibling?.matches(".note")) item.nextElementSibling.remove();
+      while (item.nextElementSibling?.matches(".card")) item.nextElementSibling.remove();
       item.remove();
       this.cards = this.cards.filter((card) => card.item.isConnected || this.saved.includes(card));
       $("older").hidden = false;

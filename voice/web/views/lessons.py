@@ -18,7 +18,7 @@ from pydantic import Field
 from voice.own_memory import now
 from voice.web.aside import Aside
 from voice.web.house import House
-from voice.web.requests import Body, read
+from voice.web.requests import Body, Empty, read
 
 
 class _Tidy(Body):
@@ -56,5 +56,11 @@ def routes(house: House, aside: Aside) -> APIRouter:
     async def drop(request: Request) -> Response:
         body = await read(request, _Lesson)
         return await aside.json(lambda: {"id": house.memory.lessons.drop(body.lesson, now()).id})
+
+    @router.post("/api/lessons/reflect")
+    async def reflect(request: Request) -> Response:
+        await read(request, Empty)
+        report = await house.reflect()
+        return await aside.json(report.as_json)
 
     return router

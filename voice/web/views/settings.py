@@ -21,12 +21,12 @@ from voice.errors import SettingInvalid
 from voice.settings import change, choices, named_by_environment
 from voice.web.aside import Aside
 from voice.web.house import House
-from voice.web.requests import Body, Empty, Unreadable, read
+from voice.web.requests import Body, Empty, read
 
 CHOSEN = ("engine", "model", "voice_de", "voice_es", "vad")
-WRITTEN = ("llm_url", "llm_model", "openai_voice")
-SWITCHED = ("learning", "think", "reflect")
-SECRET = ("openai_key", "google_key")
+WRITTEN = ("llm_url", "llm_model", "openai_voice", "gemini_voice")
+SWITCHED = ("learning", "think")
+SECRET = ("openai_key", "gemini_key")
 NEXT_CALL = ("languages", "language", "record", "vad")
 """These count from the next call; the others when Jarvis starts anew."""
 RECORDINGS = "recordings"
@@ -43,35 +43,29 @@ class _Settings(Body):
     llm_url: str | None = Field(default=None, max_length=500)
     llm_model: str | None = Field(default=None, max_length=200)
     openai_voice: str | None = Field(default=None, max_length=100)
+    gemini_voice: str | None = Field(default=None, max_length=100)
     openai_key: str | None = Field(default=None, max_length=500)
-    google_key: str | None = Field(default=None, max_length=500)
+    gemini_key: str | None = Field(default=None, max_length=500)
     learning: bool | None = None
     think: bool | None = None
-    reflect: bool | None = None
     record: bool | None = None
     languages: list[Language] | None = None
     language: Literal["auto", "en", "de", "es"] | None = None
     vault: str | None = Field(default=None, max_length=1_000)
 
 
-def _known(name: str) -> bool:
-    return name in Config.model_fields
-
-
 def shown(running: Config, began: Config, written: Config) -> dict[str, Any]:
     """`running` are the settings in use, flags included; `began` what the file said at first,
     `written` what it says now."""
-    changed = {
-        name for name in _SHOWN if _known(name) and getattr(written, name) != getattr(began, name)
-    }
+    changed = {name for name in _SHOWN if getattr(written, name) != getattr(began, name)}
     old, new = running.shown(), written.shown()
-    values = {name: (new if name in changed else old)[name] for name in _SHOWN if _known(name)}
+    values = {name: (new if name in changed else old)[name] for name in _SHOWN}
     return {
         "file": str(config_file()),
         "values": {**values, "record": bool(values["record"])},
-        "choices": {name: choices(name) for name in CHOSEN if _known(name)},
+        "choices": {name: choices(name) for name in CHOSEN},
         "languages": list(LANGUAGES),
-        "fixed": [name for name in _SHOWN if _known(name) and named_by_environment(name)],
+        "fixed": [name for name in _SHOWN if named_by_environment(name)],
         "recordings": str(written.record or written.state / RECORDINGS),
         "waits": sorted(changed - set(NEXT_CALL)),
     }
@@ -91,9 +85,6 @@ def _vault(text: str) -> str:
 def wanted(asked: _Settings, running: Config) -> dict[str, Any]:
     """What goes into the file; None takes a setting out. Raises SettingInvalid."""
     values: dict[str, Any] = asked.model_dump(exclude_unset=True)
-    unknown = [name for name in values if not _known(name)]
-    if unknown:
-        raise Unreadable(422, f"{unknown[0]}: there is no such setting.")
     if "record" in values:
         on = values["record"]
         values["record"] = str(running.state / RECORDINGS) if on else None

@@ -69,7 +69,7 @@ function curve(lesson, now, floor) {
     [0, top / 2, top].map((value) => [rule(L, y(value), R, y(value)), words(L - 6, y(value) + 4, number(value, 1), { anchor: "end" })]),
     protectedUntil ? box(x(began), T, x(protectedUntil) - x(began), B - T, "shade") : null,
     rule(L, y(floor), R, y(floor), "rule stop"),
-    words(R, y(floor) - 5, t("fades_below", { n: number(floor, 2) }), { cls: "stop-text", anchor: "end" }),
+    words(L + 4, y(floor) - 5, t("fades_below", { n: number(floor, 2) }), { cls: "stop-text" }),
     line(past.map(([time, value]) => [x(time), y(value)]), "you-line big"),
     gone ? null : line(ahead.map(([time, value]) => [x(time), y(value)]), "you-line ahead big"),
     [lesson.made_at, ...lesson.corroborations.map((each) => each.at)].map((iso) => dot(x(at(iso)), y(scoreAt(lesson.curve, at(iso))), 4, "ring")),

@@ -7,7 +7,7 @@ import { button, choice, command, head, message, onOff, problem } from "../parts
 import { fetched } from "../server.js";
 
 const NAMES = { en: "English", de: "Deutsch", es: "Español" };
-const SWITCHES = ["learning", "reflect", "think", "record"];
+const SWITCHES = ["learning", "think", "record"];
 const TICK_MS = 50;
 
 /** The level of a microphone, as long as it is looked at. */
@@ -167,15 +167,15 @@ export default class Settings {
     const remote = values.engine !== "local";
     return [
       this.engines(),
-      remote && "openai_key" in values && values.engine !== "gemini" ? this.labelled("openai_key", this.written("openai_key", { secret: true }), t("hint_openai_key")) : null,
-      remote && values.engine === "gemini" ? this.labelled("google_key", this.written("google_key", { secret: true }), t("hint_google_key")) : null,
+      remote && values.engine !== "gemini" ? this.labelled("openai_key", this.written("openai_key", { secret: true }), t("hint_openai_key")) : null,
+      remote && values.engine !== "openai" ? this.labelled("gemini_key", this.written("gemini_key", { secret: true }), t("hint_gemini_key")) : null,
       ["openai", "gemini"].includes(values.engine) ? null : [
         this.labelled("llm_url", this.written("llm_url", { placeholder: "http://127.0.0.1:11434/v1" }), t("hint_llm_url")),
         values.llm_url ? this.labelled("llm_model", this.written("llm_model"), t("hint_llm_model")) : null,
       ],
       this.languages(),
       this.labelled("language", this.select("language", [["auto", t("as_computer")], ...values.languages.map((each) => [each, NAMES[each]])])),
-      values.engine === "openai" ? this.labelled("openai_voice", this.written("openai_voice"), t("hint_openai_voice")) : ["voice_de", "voice_es"].filter((name) => choices[name]).map((name) => this.labelled(name, this.select(name, choices[name].map((each) => [each, each === "auto" ? t("best_here") : each])))),
+      ["openai", "gemini"].includes(values.engine) ? this.labelled(`${values.engine}_voice`, this.written(`${values.engine}_voice`), t(`hint_${values.engine}_voice`)) : ["voice_de", "voice_es"].filter((name) => choices[name]).map((name) => this.labelled(name, this.select(name, choices[name].map((each) => [each, each === "auto" ? t("best_here") : each])))),
       this.microphone(),
       this.labelled("vault", this.written("vault"), t("hint_vault")),
       SWITCHES.filter((name) => name in values).map((name) =>

@@ -1,0 +1,471 @@
+"""What a person does on the page besides talking, in a real Chromium over a real memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python  # type: ignore[import-untyped]  # it ships no types
+import pytest
+from playwright.async_api import expect
+
+from memory.records import Extract, JournalEntry, Proposal, Rejection
+from tests.browser import needs_chromium
+from tests.fakes.house import FakeHouse, turn
+from tests.voice.web.looking import VIEWS, Visit, visiting
+from voice.records import ExtractsShown, MemoryWritten, StateChanged, TurnAdded
+from voice.web.server import STATIC
+
+pytestmark = [pytest.mark.browser, needs_chromium]
+
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config.toml"
+    monkeypatch.setenv("JARVIS_CONFIG", str(path))
+    return path
+
+
+def put(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def fill(house: FakeHouse) -> None:
+    """Something in every view."""
+    memory = house.memory
+    (house.config.vault / "Heating.md").write_text(
+        "# Heating\n\n## Boiler\n\nLast service in January.\n", encoding="utf-8"
+    )
+    memory.remember("Remember that I like green tea.", now(), origin="spoken", conversation="c1")
+    memory.remember("Remember that I live in Leipzig.", now(), origin="spoken", conversation="c1")
+    memory.undo(memory.changes()[-1].id, now())
+    proposal = Proposal(
+        operation="add", notebook="USER.md", entry=None, text="Has a dog.", quote="not a dog, no"
+    )
+    memory.events.refuse(
+        Rejection(proposal=proposal, rule="L5.2", reason="It turns the quote around."), now(), "c1"
+    )
+    memory.journal(JournalEntry(at=now(), title="The boiler", text="It is **old**.", stars=4))
+    memory.journal(JournalEntry(at=now(), title="Two", text="Both at once.", kind="insight"))
+    for n in range(12):
+        at = now() - timedelta(minutes=n)
+        memory.events.append("began", at, conversation=f"c{n}", data={"kind": "call"})
+        memory.events.append(
+            "latency",
+            at,
+            conversation=f"c{n}",
+            data={"total_ms": 700 + 90 * n, "stages_ms": {"pause": 200, "first_word": 400}},
+        )
+        memory.events.append("ended", at, conversation=f"c{n}", data={"user_turns": 9})
+
+
+async def test_keys_lead_to_every_view() -> None:
+    """Ctrl and a digit, Alt and a digit, the digit alone; not while somebody types."""
+    async with visiting() as visit:
+        page = visit.page
+        for n, view in enumerate(VIEWS, start=1):
+            for chord in (f"Control+{n}", f"Alt+{n}", str(n)):
+                await page.evaluate("location.hash = '#talk'")
+                await visit.there("talk")
+                await page.locator("#main").focus()
+                await page.keyboard.press(chord)
+                await visit.there(view)
+        await expect(page.locator("#nav [aria-current]")).to_have_text(re.compile("Settings"))
+        await visit.to("talk")
+        await page.keyboard.press("/")
+        await page.keyboard.type("3")
+        await expect(page.locator("#text")).to_have_value("3")
+        await visit.there("talk")
+
+
+async def test_remembered_undone_and_put_back() -> None:
+    """“Saved” stands under the turn with undo beside it; what is undone is off the disk."""
+    async with visiting() as visit:
+        page = visit.page
+        await visit.start()
+        [done] = visit.house.memory.remember("Remember that I like tea.", now(), origin="spoken")
+        visit.publish(
+            TurnAdded(turn=turn(0, "user", "Remember that I like tea.")),
+            MemoryWritten(
+                saved=True,
+                notebook=done.notebook,
+                entry=done.entry,
+                reason=None,
+                change=done.change,
+            ),
+            MemoryWritten(
+                saved=False, notebook=None, entry=None, reason="English.", change=None, why="secret"
+            ),
+        )
+        card = page.locator(".note.ok")
+        await expect(card).to_contain_text("Saved in USER.md")
+        await expect(card).to_contain_text("I like tea.")
+        await expect(page.locator(".note.no")).to_contain_text("no code, password or key")
+        await page.locator("#scroll").focus()
+        await page.keyboard.press("u")
+        await expect(card).to_contain_text("Taken back")
+        assert "tea" not in visit.text()
+        await card.get_by_role("button", name="Put it back").click()
+        await expect(card).to_contain_text("Saved in USER.md")
+        assert "I like tea." in visit.text()
+        await card.get_by_role("button", name="Show").click()
+        await visit.there("notebooks")
+        await expect(page.locator(".en")).to_contain_text("I like tea.")
+        await expect(page.locator("#strip")).to_contain_text("Listening")
+        await page.locator("#strip").get_by_role("button", name="Hang up").click()
+        await visit.state("idle")
+        await expect(page.locator("#strip")).to_be_hidden()
+
+
+async def test_what_an_answer_rests_on() -> None:
+    """The extracts that went along stand under the answer, with file and lines, as text."""
+    async with visiting() as visit:
+        page = visit.page
+        await visit.start()
+        extract = Extract(
+            file="Home/Heating.md", first_line=5, last_line=6, heading="Boiler", text="<b>old</b>"
+        )
+        note = turn(1, "user", "x", origin="note")
+        visit.publish(
+            TurnAdded(turn=turn(0, "user", "When is the boiler due?")),
+            ExtractsShown(index=2, extracts=(extract,), turn=note),
+            TurnAdded(turn=turn(2, "assistant", "In January.")),
+        )
+        answer = page.locator("#turns .turn.j")
+        await answer.locator("summary").click()
+        await expect(answer.locator(".ext")).to_contain_text("Home/Heating.md, lines 5–6 · Boiler")
+        await expect(answer.locator(".ext")).to_contain_text("<b>old</b>")
+
+
+async def test_a_recorded_call_says_so() -> None:
+    """While a call is recorded a sign stands beside the state, on every view."""
+    async with visiting(recorded=True) as visit:
+        page = visit.page
+        await expect(page.locator(".rec:visible")).to_have_count(0)
+        await visit.start()
+        await expect(page.locator(".dock .rec")).to_have_text("recording")
+        await visit.to("changes")
+        await expect(page.locator("#strip .rec")).to_be_visible()
+
+
+async def test_editing_a_notebook() -> None:
+    """The file is edited as it is; it counts at once, and undo is one press away."""
+    async with visiting() as visit:
+        page = visit.page
+        fill(visit.house)
+        await visit.to("notebooks")
+        row = page.locator(".en").filter(has_text="green tea")
+        await expect(row.locator("mark")).to_have_text("Remember that I like green tea.")
+        await page.keyboard.press("e")
+        field = page.locator("textarea")
+        await field.fill(visit.text() + "- Has two cats.\n")
+        await expect(page.locator(".edf")).to_contain_text("Not saved yet")
+        await page.keyboard.press("Control+s")
+        own = page.locator(".en").filter(has_text="Has two cats.")
+        await expect(own).to_contain_text("You wrote this in the file.")
+        assert "- Has two cats.\n" in visit.text()
+        await own.get_by_role("button", name="Take out").click()
+        gone = page.locator(".en.gone")
+        await expect(gone).to_contain_text("Taken back")
+        assert "cats" not in visit.text()
+        await gone.get_by_role("button", name="Put it back").click()
+        await expect(page.locator(".en.gone")).to_have_count(0)
+        assert "Has two cats." in visit.text()
+        await row.get_by_role("button", name="Undo").click()
+        await expect(page.locator(".en.gone")).to_contain_text("green tea")
+        assert "green tea" not in visit.text()
+
+
+async def test_an_edit_from_outside() -> None:
+    """It appears by itself; when it crosses an edit here, both are shown and neither is lost."""
+    async with visiting() as visit:
+        page = visit.page
+        visit.write("- Likes tea.\n")
+        await visit.to("notebooks")
+        await expect(page.locator(".en")).to_contain_text("Likes tea.")
+        visit.write("- Likes tea.\n- Lives in Leipzig.\n")
+        await expect(page.locator(".en").nth(1)).to_contain_text("Lives in Leipzig.")
+        await page.keyboard.press("e")
+        await page.locator("textarea").fill("- Likes coffee.\n")
+        visit.write("- Likes tea and milk.\n")
+        await expect(page.locator(".err")).to_contain_text("changed elsewhere")
+        await expect(page.locator("textarea").first).to_have_value("- Likes coffee.\n")
+        await expect(page.locator("textarea").nth(1)).to_have_value("- Likes tea and milk.\n")
+        assert visit.text() == "- Likes tea and milk.\n"
+        await page.get_by_role("button", name="Save mine").click()
+        await expect(page.locator(".en")).to_contain_text("Likes coffee.")
+        assert visit.text() == "- Likes coffee.\n"
+
+
+async def test_what_is_typed_survives_the_window() -> None:
+    """An edit that was not saved is there again after the page was loaded anew."""
+    async with visiting() as visit:
+        page = visit.page
+        visit.write("- Likes tea.\n")
+        await visit.to("notebooks")
+        await page.keyboard.press("e")
+        await page.locator("textarea").fill("- Likes tea.\n- And more\n")
+        await page.reload()
+        await visit.there("notebooks")
+        await expect(page.locator(".en")).to_contain_text("Likes tea.")
+        await page.locator("#main").focus()
+        await page.keyboard.press("e")
+        await expect(page.locator("textarea")).to_have_value("- Likes tea.\n- And more\n")
+
+
+async def test_changes_and_refusals() -> None:
+    """The log by kind and by words; which rule refused what; undo and put back in it."""
+    async with visiting() as visit:
+        page = visit.page
+        fill(visit.house)
+        await visit.to("changes")
+        await expect(page.locator(".ch")).to_have_count(4)
+        await page.get_by_role("button", name=re.compile("^Refused")).click()
+        await expect(page.locator(".ch")).to_contain_text("Has a dog.")
+        await expect(page.locator(".ch")).to_contain_text("Rule L5.2")
+        await expect(page.locator(".ch mark")).to_have_text("not a dog, no")
+        await page.get_by_role("button", name=re.compile("^All")).click()
+        await page.keyboard.press("/")
+        await page.keyboard.type("green")
+        await expect(page.locator(".ch")).to_have_count(1)
+        await page.get_by_role("button", name="Undo: I like green tea.").click()
+        await expect(page.locator(".ch")).to_have_count(2)
+        assert "green tea" not in visit.text()
+        await page.get_by_role("button", name=re.compile("^Put it back")).click()
+        await expect(page.locator(".ch")).to_have_count(3)
+        assert "green tea" in visit.text()
+
+
+async def test_journal_search_and_month() -> None:
+    """A day with stars, a hit in its note, a month in a sentence and pictures."""
+    async with visiting() as visit:
+        page = visit.page
+        fill(visit.house)
+        await visit.to("journal")
+        await expect(page.get_by_role("img", name="4 of 5 stars")).to_be_visible()
+        await expect(page.locator(".je .md strong")).to_have_text("old")
+        await expect(page.locator(".je.ins").first).to_contain_text("Both at once.")
+        await visit.to("search")
+        await page.locator("#search-words").fill("when was the service of the boiler")
+        await expect(page.locator(".hit").first).to_contain_text("Heating")
+        await expect(page.locator(".prev")).to_contain_text("Last service in January.")
+        await page.get_by_role("button", name="Journal", exact=True).click()
+        await expect(page.locator(".hit .place")).to_have_count(1)
+        await expect(page.locator(".hit .place")).to_contain_text("daily/")
+        await visit.to("month")
+        await expect(page.locator(".sum")).to_contain_text("You talked 12 times")
+        await expect(page.get_by_role("img", name=re.compile("^Distribution"))).to_be_visible()
+
+
+async def test_settings_are_written(settings: Path) -> None:
+    """A switch is in the file at once, beside the user's own comments; nonsense is refused."""
+    put(settings, "# mine\nlearning = true  # and this\n")
+    async with visiting() as visit:
+        page = visit.page
+        await visit.to("settings")
+        await page.get_by_role("switch", name="Learning").uncheck()
+        await expect(page.get_by_role("status").filter(has_text="starts anew")).to_be_visible()
+        assert text_of(settings) == "# mine\nlearning = false  # and this\n"
+        await page.get_by_role("textbox", name="Vault folder").fill("/nowhere")
+        await page.get_by_role("button", name="Save: Vault folder").click()
+        await expect(page.locator(".fault")).to_contain_text("is no folder")
+        await expect(page.locator(".doc")).to_contain_text("Vault")
+        assert "vault" not in text_of(settings)
+        visit.complaints = [text for text in visit.complaints if "422" not in text]
+
+
+async def test_wipe() -> None:
+    """It lists what goes, begins on the harmless button, wants the word, and shows what is gone."""
+    async with visiting() as visit:
+        page = visit.page
+        fill(visit.house)
+        await visit.to("settings")
+        await page.get_by_role("button", name="Show what would go").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("Notebooks")
+        await expect(dialog).to_contain_text("Change log")
+        await expect(dialog.get_by_role("button", name="Keep everything")).to_be_focused()
+        sure = dialog.get_by_role("button", name=re.compile("^Wipe"))
+        await expect(sure).to_be_disabled()
+        await dialog.get_by_role("textbox").fill("wipe")
+        await sure.click()
+        await expect(dialog).to_contain_text("Jarvis knows nothing about you now")
+        await dialog.get_by_role("button", name="Close").click()
+        await visit.to("changes")
+        await expect(page.locator("#view-changes")).to_contain_text("Nothing yet.")
+        assert (visit.house.config.vault / "Heating.md").exists()
+
+
+async def test_hostile_text_is_text() -> None:
+    """A notebook, a journal and a note full of scripts show them, and none of them runs."""
+    evil = "<script>window.hit=1</script><img src=x onerror=window.hit=1>"
+    async with visiting() as visit:
+        page = visit.page
+        house = visit.house
+        visit.write(f"- Likes {evil}\n")
+        house.memory.journal(JournalEntry(at=now(), title=evil, text=evil, tags=("x",)))
+        (house.config.vault / "Evil.md").write_text(f"# {evil}\n\nboiler {evil}\n")
+        for view in VIEWS:
+            await visit.to(view)
+            if view == "search":
+                await page.locator("#search-words").fill("boiler")
+                await expect(page.locator(".prev")).to_contain_text("<script>")
+                await page.locator("#main").focus()
+            if view in ("notebooks", "journal"):
+                await expect(page.locator(f"#view-{view}")).to_contain_text("onerror")
+        assert await page.evaluate("window.hit") is None
+        assert await page.locator("main script, main img").count() == 0
+
+
+async def test_a_notebook_of_ten_megabytes() -> None:
+    """It is shown in part, can't be edited here, and the page goes on."""
+    async with visiting() as visit:
+        page = visit.page
+        visit.write("- a line that is like all the others\n" * 280_000)
+        await visit.to("notebooks")
+        await expect(page.locator("#view-notebooks .en")).to_have_count(50)
+        await page.keyboard.press("e")
+        await expect(page.locator("#view-notebooks")).to_contain_text("Shorten it.")
+        await expect(page.locator("textarea")).not_to_be_editable()
+
+
+# The words ------------------------------------------------------------------------------------
+
+
+def words() -> dict[str, list[str]]:
+    text = (STATIC / "words.js").read_text(encoding="utf-8")
+    table = text[text.index("{", text.index("WORDS")) :].rstrip().rstrip(";")
+    found: dict[str, list[str]] = json.loads(re.sub(r",\s*\}$", "}", table))
+    return found
+
+
+def test_one_table_of_words() -> None:
+    """Each word is there in three languages, with the same places to fill."""
+    for key, row in words().items():
+        assert len(row) == 3, key
+        assert all(text.strip() for text in row), key
+        assert len({tuple(sorted(re.findall(r"\{\w+\}", text))) for text in row}) == 1, key
+
+
+def test_every_word_is_in_the_table() -> None:
+    """What the modules and the page ask for is in the table; the page's English is the table's."""
+    table = words()
+    for path in [*STATIC.rglob("*.js")]:
+        for key in re.findall(r"\bt\(\s*[\"'`]([\w.]+)[\"'`]", path.read_text(encoding="utf-8")):
+            assert key in table, f"{path.name}: {key}"
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    for key, text in re.findall(r'data-t="([\w.]+)"[^>]*>([^<]*)<', page):
+        assert text == table[key][0], key
+
+
+SENTENCE = re.compile(r"^[A-Z][a-z]+(?: [a-z’']+)+[.…?]?$|[a-z]{2} [a-z]{2,}.*[.!?…]$")
+
+
+@pytest.mark.parametrize("path", sorted(STATIC.rglob("*.js")), ids=lambda path: path.name)
+def test_no_words_outside_the_table(path: Path) -> None:
+    """No module holds a sentence of its own."""
+    if path.name == "words.js":
+        return
+    code = re.sub(
+        r"/\*.*?\*/|(?<!:)//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.DOTALL
+    )
+    assert [
+        text for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', code) if SENTENCE.search(text)
+    ] == []
+
+
+async def test_no_english_is_left_in_german() -> None:
+    """In German no view shows a word of the table in English."""
+    async with visiting(screen={"locale": "de-DE"}) as visit:
+        page = visit.page
+        fill(visit.house)
+        english = {
+            row[0] for row in words().values() if row[0] not in row[1:] and "{" not in row[0]
+        }
+        for view in VIEWS:
+            await visit.to(view)
+            await expect(page.locator(f"#view-{view} h1")).to_have_count(1)
+            shown = await page.evaluate(TEXTS)
+            assert english & set(shown) == set(), view
+
+
+TEXTS = """(() => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walk.nextNode()) {
+    const {data, parentElement: it} = walk.currentNode;
+    if (data.trim() && it.checkVisibility() && !it.closest("[lang=en], noscript")) found.push(data.trim());
+  }
+  return found;
+})()"""
+
+
+# Accessible -----------------------------------------------------------------------------------
+
+SCREENS: dict[str, dict[str, Any]] = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "narrow": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
+}
+
+
+async def serious(visit: Visit) -> list[str]:
+    await visit.page.evaluate(AXE)
+    found = await visit.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['id']}: {node['target']} {node['html'][:120]}"
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("screen", SCREENS.values(), ids=list(SCREENS))
+async def test_axe_finds_nothing_serious(screen: dict[str, Any]) -> None:
+    """On no view, in a call and outside, light, dark or narrow."""
+    async with visiting(screen=screen) as visit:
+        page = visit.page
+        fill(visit.house)
+        assert await serious(visit) == []
+        await visit.start()
+        [done] = visit.house.memory.remember("Remember that I like milk.", now(), origin="spoken")
+        visit.publish(
+            TurnAdded(turn=turn(0, "user", "Remember that I like milk.")),
+            MemoryWritten(
+                saved=True,
+                notebook=done.notebook,
+                entry=done.entry,
+                reason=None,
+                change=done.change,
+            ),
+            TurnAdded(turn=turn(1, "assistant", "It is in your notebook,", interrupted=True)),
+            StateChanged(state="speaking"),
+        )
+        await expect(page.locator(".note.ok")).to_be_visible()
+        for view in VIEWS:
+            await visit.to(view)
+            await expect(page.locator(f"#view-{view} h1")).to_have_count(1)
+            if view == "search":
+                await page.locator("#search-words").fill("boiler")
+                await expect(page.locator(".hit").first).to_be_visible()
+            if view == "settings":
+                await expect(page.locator(".doc li").first).to_be_visible()
+            assert await serious(visit) == [], view
+            wide = "document.documentElement.scrollWidth <= innerWidth"
+            assert await page.evaluate(wide), view
+        await page.get_by_role("button", name="Show what would go").click()
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        assert await serious(visit) == []
