@@ -15,7 +15,7 @@ from voice.engines.realtime_addresses import (
     with_query,
 )
 from voice.engines.realtime_errors import GEMINI, SessionRefused
-from voice.engines.realtime_session import GaveUp, RealtimeSession, Service
+from voice.engines.realtime_session import GaveUp, RealtimeSession, Service, Struggles
 from voice.engines.realtime_socket import Address
 from voice.errors import EngineUnavailable
 from voice.records import EngineDescription
@@ -25,7 +25,7 @@ LIFETIME_S = 600.0
 
 
 class GeminiLiveEngine:
-    """An `Engine`. `gave_up` as in `RealtimeSession`."""
+    """An `Engine`. `gave_up` and `struggles` as in `RealtimeSession`."""
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class GeminiLiveEngine:
         voice: str = "Aoede",
     ) -> None:
         self.gave_up: GaveUp | None = None
+        self.struggles: Struggles | None = None
         self._key = key
         self._url = url
         self._model = model
@@ -64,7 +65,9 @@ class GeminiLiveEngine:
             raise EngineUnavailable(fault)
         core = GeminiCore(prefix=opening.prefix, language=opening.language, earlier=opening.earlier)
         service = self._service(opening, core)
-        session = RealtimeSession(service, core, opening, gave_up=self.gave_up)
+        session = RealtimeSession(
+            service, core, opening, gave_up=self.gave_up, struggles=self.struggles
+        )
         try:
             await session.begin()
         except SessionRefused as refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,7 +19,7 @@ from pipecat.processors.frame_processor import (
 from memory.records import Turn
 from voice.engines.protocol import Engine, Opening
 from voice.engines.realtime_core import Question
-from voice.engines.realtime_session import GaveUp
+from voice.engines.realtime_session import GaveUp, Struggles
 from voice.errors import EngineUnavailable, VoiceFault
 from voice.frames import HeardFrame, TypedFrame
 from voice.records import EngineChanged, EngineDescription, Notice
@@ -30,6 +31,7 @@ class RemoteEngine(Engine, Protocol):
     """An engine that can tell that it gave up."""
 
     gave_up: GaveUp | None
+    struggles: Struggles | None
 
 
 class LastingEngine:
@@ -45,6 +47,7 @@ class LastingEngine:
         self._deputy = Deputy()
         self._opening: Opening | None = None
         self._turns: list[Turn] = []
+        self._getting_ready: asyncio.Task[Engine] | None = None
 
     @property
     def description(self) -> EngineDescription:
@@ -54,6 +57,7 @@ class LastingEngine:
         self._opening = opening
         self._turns = list(opening.earlier)
         self._remote.gave_up = self._take_over
+        self._remote.struggles = self._get_ready
         try:
             return [*await self._remote.open(opening), self._deputy]
         except EngineUnavailable as fault:
@@ -66,6 +70,12 @@ class LastingEngine:
             opening.notify(Notice(kind="handled", text=str(fault)))
             self._goes_on_with(spare, str(fault))
             return processors
+
+    def _get_ready(self) -> None:
+        """Load beside the tries, so that nobody waits for it after them."""
+        if self._getting_ready is None or self._getting_ready.done():
+            self._getting_ready = asyncio.ensure_future(self._spare())
+            self._getting_ready.add_done_callback(_seen)
 
     async def _take_over(
         self, reason: str, take_waiting: Callable[[], tuple[Question, ...]]
@@ -80,10 +90,14 @@ class LastingEngine:
             )
         )
         try:
-            spare = await self._spare()
+            if self._getting_ready is None:
+                self._get_ready()
+            assert self._getting_ready is not None
+            spare = await asyncio.shield(self._getting_ready)
             processors = await spare.open(replace(opening, earlier=answered(self._turns)))
         except VoiceFault as fault:
             log.warning("no engine stands in: %s", type(fault).__name__)
+            self._getting_ready = None  # the next time may find it
             return False
         self._goes_on_with(spare, reason)
         waiting = [_frame_of(question) for question in take_waiting()]
@@ -104,9 +118,17 @@ class LastingEngine:
         self._present.heard(turn)
 
     async def close(self) -> None:
+        if self._getting_ready is not None:
+            self._getting_ready.cancel()
         if self._present is not self._remote:
             await self._present.close()
         await self._remote.close()
+
+
+def _seen(getting_ready: asyncio.Task[Engine]) -> None:
+    """A fault is told when the engine is needed; till then it is nobody's business."""
+    if not getting_ready.cancelled() and getting_ready.exception() is not None:
+        log.info("no engine can stand in so far")
 
 
 def answered(turns: Sequence[Turn]) -> tuple[Turn, ...]:

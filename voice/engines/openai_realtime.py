@@ -16,7 +16,7 @@ from voice.engines.realtime_addresses import (
     with_query,
 )
 from voice.engines.realtime_errors import OPENAI, SessionRefused
-from voice.engines.realtime_session import GaveUp, RealtimeSession, Service
+from voice.engines.realtime_session import GaveUp, RealtimeSession, Service, Struggles
 from voice.engines.realtime_socket import Address
 from voice.errors import EngineUnavailable
 from voice.records import EngineDescription
@@ -26,7 +26,7 @@ LIFETIME_S = 3_600.0
 
 
 class OpenAIRealtimeEngine:
-    """An `Engine`. `gave_up` as in `RealtimeSession`."""
+    """An `Engine`. `gave_up` and `struggles` as in `RealtimeSession`."""
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class OpenAIRealtimeEngine:
         voice: str = "marin",
     ) -> None:
         self.gave_up: GaveUp | None = None
+        self.struggles: Struggles | None = None
         self._key = key
         self._url = url
         self._model = model
@@ -71,7 +72,9 @@ class OpenAIRealtimeEngine:
         if fault:
             raise EngineUnavailable(fault)
         core = OpenAICore(prefix=opening.prefix, language=opening.language, earlier=opening.earlier)
-        session = RealtimeSession(self._service(opening), core, opening, gave_up=self.gave_up)
+        session = RealtimeSession(
+            self._service(opening), core, opening, gave_up=self.gave_up, struggles=self.struggles
+        )
         try:
             await session.begin()
         except SessionRefused as refused:

@@ -56,6 +56,7 @@ from voice.engines.realtime_socket import Address, Greeting, Link, open_link
 from voice.engines.realtime_sound import ANSWER_HZ, MICROPHONE_HZ
 from voice.engines.realtime_times import (
     CONNECTS,
+    CONNECTS_WITH_SPARE,
     DEAD_S,
     LASTING_S,
     Renewal,
@@ -92,6 +93,7 @@ _CANCELLING_S = 0.5
 _WHAT_TO_DO = "Say something to try again, or choose the local engine."
 
 GaveUp = Callable[[str, Callable[[], tuple[Question, ...]]], Awaitable[bool]]
+Struggles = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,8 @@ class Service:
 class RealtimeSession(FrameProcessor):
     """`gave_up` is asked, when no session can be had any more, whether somebody else answers from
     now on: with the reason, and with what gives the turns that wait for an answer. From when that
-    was called this one only passes frames on."""
+    was called this one only passes frames on. `struggles` is told when a session was lost and the
+    first try for another came to nothing: time to get ready."""
 
     def __init__(
         self,
@@ -120,12 +123,14 @@ class RealtimeSession(FrameProcessor):
         opening: Opening,
         *,
         gave_up: GaveUp | None = None,
+        struggles: Struggles | None = None,
     ) -> None:
         super().__init__(name=f"{service.name} session")
         self._service = service
         self._core = core
         self._opening = opening
         self._gave_up = gave_up
+        self._struggles = struggles
         self._tools: dict[str, Tool] = {tool.name: tool for tool in opening.tools}
         self._link: Link | None = None
         self._standby: Link | None = None
@@ -251,7 +256,7 @@ class RealtimeSession(FrameProcessor):
     async def _reconnect(self) -> bool:
         """Bounded tries with growing pauses. False: given up, and the user was told."""
         judgement = Judgement("reconnect")
-        while not self._fatal and self._strikes < CONNECTS:
+        while not self._fatal and self._strikes < self._tries:
             if self._strikes:
                 self._tell_lost()
                 # Spread, so that not every client comes back at once.
@@ -272,6 +277,11 @@ class RealtimeSession(FrameProcessor):
             return True
         await self._give_up(self._fatal or judgement.text)
         return False
+
+    @property
+    def _tries(self) -> int:
+        waits = self._gave_up is not None and self._core.unanswered
+        return CONNECTS_WITH_SPARE if waits else CONNECTS
 
     async def _resumed(self, link: Link, prefix: Prefix | None) -> None:
         if self._told_lost:
@@ -307,6 +317,8 @@ class RealtimeSession(FrameProcessor):
     def _tell_lost(self) -> None:
         if not self._told_lost and not self._fatal:
             self._told_lost = True
+            if self._struggles is not None:
+                self._struggles()
             self._notify(
                 "handled",
                 "The connection to the voice service was lost. Reconnecting; what you say "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 CONNECTS = 7
+CONNECTS_WITH_SPARE = 6
+"""Where somebody waits and another engine can answer: about eight seconds."""
 FIRST_PAUSE_S = 0.25
 LONGEST_PAUSE_S = 8.0
 LASTING_S = 10.0

@@ -91,6 +91,35 @@ def test_a_refusal_that_no_try_mends_hands_over_at_once() -> None:
     play(scenario, RealtimeServer(faults=[fault]))
 
 
+def test_the_local_engine_gets_ready_while_the_service_is_still_tried_for() -> None:
+    """Somebody who waits hears it after some eight seconds, though it needs six to load."""
+
+    async def scenario(caller: LastingCaller) -> None:
+        caller.spare_s = 6
+        await caller.ask("One?")
+        await caller.server.stop()
+        began_s = asyncio.get_running_loop().time()
+        await caller.say("Two?")
+        await caller.until(lambda: caller.spoken.endswith("May."))
+        assert asyncio.get_running_loop().time() - began_s < 13
+
+    play(scenario)
+
+
+def test_a_service_that_comes_back_keeps_the_call() -> None:
+    """What got ready meanwhile is not used."""
+
+    async def scenario(caller: LastingCaller) -> None:
+        await caller.ask("One?")
+        await caller.server.stop()
+        await asyncio.sleep(3)
+        await caller.server.restart()
+        assert await caller.ask("Two?") == Answer().text
+        assert not caller.changes
+
+    play(scenario)
+
+
 def test_what_is_said_while_the_local_engine_gets_ready_is_answered_too() -> None:
     """It may take a minute to load; no turn of that time is lost."""
 
