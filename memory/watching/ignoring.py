@@ -6,6 +6,7 @@ Paths are relative to the watched folder, with slashes; a folder's ends with one
 from __future__ import annotations
 
 import fnmatch
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -53,12 +54,17 @@ def _always() -> GitIgnoreSpec:
 
 def is_mark(name: str) -> bool:
     """Whether a folder that holds this name is a project."""
-    return any(fnmatch.fnmatchcase(name, mark) for mark in _data()["marks"])
+    return _any_of("marks").fullmatch(name) is not None
 
 
 def is_build_output(name: str) -> bool:
     """Whether a folder of this name, directly in a project, is what a build made."""
-    return any(fnmatch.fnmatchcase(name, each) for each in _data()["build"])
+    return _any_of("build").fullmatch(name) is not None
+
+
+@cache
+def _any_of(kind: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, _data()[kind])))
 
 
 def is_ignored(path: str, stack: Iterable[Rules]) -> bool:

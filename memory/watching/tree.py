@@ -21,7 +21,15 @@ from memory.watching.ignoring import Rules
 FILES_AT_MOST = 100_000
 FOLDERS_AT_MOST = 20_000
 DEPTH_AT_MOST = 40
-_NO_FILE = {errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENOTDIR}
+_NO_FILE = {
+    errno.ENOENT,
+    errno.ELOOP,
+    errno.ENXIO,
+    errno.EISDIR,
+    errno.EACCES,
+    errno.EPERM,
+    errno.ENOTDIR,
+}
 _IGNORE_BYTES = 256 * 1024
 IGNORE_FILES = (".gitignore", ".ignore")
 NOTE_ENDINGS = (".md", ".txt")
@@ -139,6 +147,14 @@ class Tree:
             return False
         return _is_clean(name) and not ignoring.is_ignored(f"{here.path}{name}", here.stack)
 
+    def _is_behind_a_link(self, relative: str) -> bool:
+        at = relative.find("/")
+        while at >= 0:
+            if stat.S_ISLNK(os.lstat(f"{self.root}/{relative[:at]}").st_mode):
+                return True
+            at = relative.find("/", at + 1)
+        return False
+
     def is_folder(self, relative: str) -> bool:
         path = self.root / relative
         return path.is_dir() and not path.is_symlink()
@@ -159,7 +175,7 @@ class Tree:
         path = self.root / relative
         try:
             found = store.read_once(path, follow=False)
-            if path.parent.resolve() != self.root.resolve() / Path(relative).parent:
+            if self._is_behind_a_link(relative):
                 return None, True
         except OSError as fault:
             if fault.errno not in _NO_FILE:
