@@ -141,6 +141,7 @@ PURE = {
 }
 # Of these there is nothing to test: records, exceptions and a Protocol.
 WITHOUT_RULES = {
+    "memory.languages.acts.records",
     "memory.errors",
     "memory.index.records",
     "memory.lessons.limits",

@@ -1,0 +1,292 @@
+"""What holds for a piece of a text, also because of the one in front of it."""
+
+from __future__ import annotations
+
+from memory.languages.acts.line import STOPS, Line
+from memory.languages.acts.people import subject_of
+from memory.languages.acts.records import JARVIS, LIKING, THIRD, USER, Clause, Ending
+
+_NEAR_WORDS = 4
+_MEDIUM_REACH = 7
+
+
+def clause_from(
+    line: Line,
+    first: int,
+    last: int,
+    before: Clause | None,
+    people: list[tuple[frozenset[str], int]],
+) -> Clause:
+    named_before = list(people)
+    subject, owners, places = subject_of(line, first, last, named_before, people)
+    opening = line.words[first].text
+    no = _count_no(line, first, last)
+    after_stop = before is None or line.words[first - 1].text in STOPS
+    contrast = line.is_(first, "contrast")
+    if before is not None and not after_stop and _only_names(line, first, last, subject):
+        subject, owners, places = frozenset(), frozenset(), frozenset()
+    if line.entry and before is not None and not after_stop and not places:
+        subject = frozenset()  # an entry's verb in the first person tells nothing new
+    own_subject = subject
+    relative = line.is_(first, "relative") and people and before is not None
+    if relative and not any(not line.is_(at, "user_mine") for at in places):
+        subject, owners, places = people[-1][0], frozenset(), frozenset()
+    own = bool(subject) or _has_verb(line, first, last) or contrast or bool(relative)
+    inherits = before is not None and not after_stop and not own
+    ended = _ended(line, first, last)
+    kept = _kept(line, first, last)
+    source = _source(line, first, last, before, after_stop)
+    question = _asks(line, first, last) or (
+        after_stop
+        and line.within("question_first", first, first + 12)
+        and not line.within("exclaims", first, first + 6)
+    )
+    embedded = first in line.quoted
+    liked = before is not None and any(
+        line.words[at].key == LIKING for at in range(before.first, before.last)
+    )
+    defines = bool(line.found["defining"]) or liked
+    temporal = line.is_(first, "temporal") and not defines
+    conditional = (
+        line.touches("condition", first, last)
+        and not defines
+        and not line.touches("filler", first, last)
+    )
+    unreal = any(
+        start < last
+        and end > first
+        and not any(begin < end and stop > start for begin, stop in line.found["polite"])
+        for start, end in line.found["unreal"]
+    )
+    compared = opening in line.acts.listed("compared") or first in line.rivals
+    dictated = bool(
+        before
+        and not after_stop
+        and (before.dictates or _is_on_a_medium(line, first, before, subject))
+    )
+    request = (
+        (
+            line.within("request", first, last)
+            and not line.touches("purpose", first, last)
+            and not (USER in subject and line.touches("horizon", first, last))
+        )
+        or dictated
+        or bool(inherits and before and before.request)
+    )
+    if before is not None and not after_stop and not line.touches("aside", first, last):
+        if not subject and not relative:
+            subject, owners = before.subject, before.owners
+            if before.subject and THIRD not in before.subject and line.is_(first, "relative"):
+                subject = people[-1][0] if people else subject
+        embedded = embedded or _embedded(line, first, before, own_subject, inherits)
+        question = question or (
+            before.question
+            and (
+                line.touches("wonders", before.first, before.last)
+                or not _answers(line, first, last)
+            )
+        )
+        conditional = conditional or before.conditional
+        unreal = unreal or before.unreal
+        compared = compared or (before.compared and not own)
+        if inherits:
+            if not no and not contrast:
+                no = before.said_no
+            ended = ended or before.ended
+            temporal = temporal or before.temporal
+            kept = kept | before.kept
+    return Clause(
+        first=first,
+        last=last,
+        subject=subject,
+        owners=owners,
+        subject_words=places,
+        said_no=min(no, 2),
+        ended=ended,
+        source=source,
+        kept=kept,
+        compared=compared,
+        question=question,
+        conditional=conditional,
+        unreal=unreal,
+        request=request,
+        embedded=embedded,
+        temporal=temporal,
+        dictates=dictated or (request and line.touches("text_for", first, last)),
+        moment=line.touches("moment", first, last) or bool(inherits and before and before.moment),
+        inherits=inherits,
+    )
+
+
+def _embedded(
+    line: Line, first: int, before: Clause, subject: frozenset[str], inherits: bool
+) -> bool:
+    """What is thought, doubted or claimed by the clause before, unless the speaker vouches
+    for it: "I know that", and not "I don't think that"."""
+    span = (before.first, before.last)
+    relative = line.is_(first, "relative") and not subject
+    near = (max(before.first, first - _NEAR_WORDS), first)
+    if relative and not line.touches("attitude", *span) and not before.said_no:
+        return before.embedded
+    if inherits and not line.is_(first, "that"):
+        return before.embedded
+    likes = any(line.words[at].key == LIKING for at in range(*span))
+    vouches = (
+        any(
+            start >= before.first and end >= first
+            for start, end in line.found["thinking"]
+            if start < first
+        )
+        or line.touches("vouching", *span)
+        or likes
+    )
+    doubtful = (
+        (before.said_no > 0 and not likes)
+        or before.unreal
+        or line.touches("attitude", *span)
+        or line.touches("hedge", *span)
+    )
+    mark = line.words[first - 1].kind == "mark"
+    if before.compared and line.is_(first, "that"):
+        return before.embedded
+    if line.is_(first, "that"):
+        bare_noun = (
+            line.is_(first, "relative_too")
+            and not has_any_verb(line, *span)
+            and not _does_something(line, before)
+            and not line.touches("attitude", *span)
+        )
+        if bare_noun and not before.said_no:
+            return before.embedded
+        return not vouches or doubtful or before.embedded
+    if line.is_(first, "joiners"):
+        return before.embedded and line.is_(first, "and") and not subject
+    if mark and not line.touches("attitude", *span):
+        return False
+    return line.touches("attitude", *near) and (not vouches or before.said_no > 0)
+
+
+def has_any_verb(line: Line, first: int, last: int) -> bool:
+    return any(
+        line.is_(at, "verbs") or line.is_(at, "user") for at in range(first, last)
+    ) or line.touches("reported", first, last)
+
+
+def _is_on_a_medium(line: Line, first: int, before: Clause, subject: frozenset[str]) -> bool:
+    """ "A note to the landlord I keep two dogs": a text is named, and its words follow."""
+    return (
+        USER in subject
+        and USER not in before.subject
+        and not line.is_(first, "joiners")
+        and _names_a_medium(line, first)
+    )
+
+
+def _names_a_medium(line: Line, first: int) -> bool:
+    for at in range(first - 1, max(-1, first - _MEDIUM_REACH), -1):
+        if line.words[at].kind == "mark" or line.is_(at, "user") or line.is_(at, "joiners"):
+            return False
+        if line.is_(at, "medium"):
+            return True
+    return False
+
+
+def _does_something(line: Line, clause: Clause) -> bool:
+    """ "Mi hermana va diciendo que": behind somebody a word that is not their name."""
+    if not clause.subject - {USER, JARVIS}:
+        return False
+    named = max(clause.subject_words, default=clause.first)
+    return any(
+        line.words[at].key and not line.words[at].capital for at in range(named + 1, clause.last)
+    )
+
+
+def _only_names(line: Line, first: int, last: int, subject: frozenset[str]) -> bool:
+    """ "and two dogs": one more in a list, not somebody who does something."""
+    if not subject or subject & {USER, THIRD, JARVIS}:
+        return False
+    named = max((at for at in range(first, last) if line.is_(at, "kin")), default=last)
+    return not any(line.is_(at, "verbs") for at in range(first, last)) and not any(
+        line.words[at].key and not line.words[at].capital for at in range(named + 1, last)
+    )
+
+
+def _answers(line: Line, first: int, last: int) -> bool:
+    """Behind a question, a reason or a new statement behind a comma is none."""
+    opening = line.words[first].text
+    if line.is_(first, "that") and line.words[first - 1].kind != "mark":
+        return False  # "have I told you that …"
+    mark = first > 0 and line.words[first - 1].kind == "mark"
+    states = bool({USER} & subject_of(line, first, last, [], [])[0])
+    bare = not line.is_(first, "joiners")
+    return (
+        (opening in line.acts.listed("reason") or mark or bare)
+        and states
+        and not (line.within("question", first, last))
+    )
+
+
+def _has_verb(line: Line, first: int, last: int) -> bool:
+    opening = first + (1 if line.is_(first, "joiners") else 0)
+    return any(line.is_(at, "verbs") for at in range(opening, min(opening + 3, last)))
+
+
+def _count_no(line: Line, first: int, last: int) -> int:
+    no = sum(first <= at < last for at in line.no_words)
+    if line.acts.lexicon.language == "es" and no > 1:
+        no = 1  # no como nada: said twice, meant once
+    denied = sum(first <= start < last for start, _ in line.found["denies"])
+    return no + denied + sum(first <= at < last for at in line.against)
+
+
+def _ended(line: Line, first: int, last: int) -> Ending:
+    if line.touches("stopped", first, last):
+        return "stopped"
+    if line.touches("not_used", first, last):
+        return ""
+    return "used" if line.touches("used", first, last) else ""
+
+
+def _kept(line: Line, first: int, last: int) -> frozenset[str]:
+    return frozenset(
+        act
+        for act in ("wanting", "hedge", "hedge_light", "restriction")
+        if any(
+            start < last
+            and end > first
+            and not any(begin <= start < stop for begin, stop in line.found["repair"])
+            for start, end in line.found[act]
+        )
+    )
+
+
+def _asks(line: Line, first: int, last: int) -> bool:
+    opened = first > 0 and line.words[first - 1].text == "¿"
+    return opened or line.within("question", first, last)
+
+
+def _source(
+    line: Line, first: int, last: int, before: Clause | None, after_stop: bool
+) -> frozenset[str]:
+    for start, _ in line.found["reported"]:
+        if first <= start < last:
+            said_by = _mentions(line, first, start)
+            if USER not in said_by or said_by - {USER}:
+                return frozenset(said_by - {USER}) or frozenset({THIRD})
+    if before is not None and not after_stop:
+        return before.source
+    return frozenset()
+
+
+def _mentions(line: Line, first: int, last: int) -> frozenset[str]:
+    found: set[str] = set()
+    for at in range(first, last):
+        if line.is_(at, "user"):
+            found.add(USER)
+        elif line.is_(at, "kin"):
+            found.add(line.words[at].key or line.words[at].text)
+        elif line.is_(at, "third"):
+            found.add(THIRD)
+        elif line.words[at].capital and line.words[at].key:
+            found.add(line.words[at].key)
+    return frozenset(found)

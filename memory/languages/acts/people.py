@@ -1,0 +1,343 @@
+"""Who is spoken of in a clause, and through whom they are named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memory.languages.acts.line import Line
+from memory.languages.acts.records import JARVIS, LIKING, THIRD, USER
+
+_KIN_REACH = 4
+
+
+def subject_of(
+    line: Line,
+    first: int,
+    last: int,
+    before: list[tuple[frozenset[str], int]],
+    people: list[tuple[frozenset[str], int]],
+) -> tuple[frozenset[str], frozenset[str], frozenset[int]]:
+    named: list[tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]] = []
+    at = first
+    while at < last:
+        if line.is_(at, "user_named"):
+            if line.entry and _is_told_of(line, first, at) and not _owns(line, at, last):
+                named.insert(0, _topic(line, first))
+            elif line.entry and not _owns(line, at, last) and not _is_with(line, at, named):
+                named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
+        elif line.is_(at, "user"):
+            named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
+        elif line.is_(at, "user_too") and line.is_(at - 1, "prepositions"):
+            pass  # "a diferencia de mí"
+        elif line.is_(at, "user_too"):
+            named.append((at, frozenset({USER}), frozenset(), frozenset({at}), False))
+        elif line.is_(at, "user_mine") or line.is_(at, "third_mine"):
+            kin = kin_from(line, at + 1, last)
+            if kin is None:
+                of_user = line.is_(at, "user_mine") or (line.entry and not people)
+                whose = USER if of_user else THIRD
+                named.append((at, frozenset({whose}), frozenset(), frozenset({at}), False))
+            else:
+                start = at
+                keys, owners, places, at = kin
+                if line.is_(start, "third_mine") and not line.entry:
+                    owners |= people[-1][0] if people else {THIRD}
+                named_first = _named_as(line, first, start)
+                keys, places = keys | named_first[0], places | named_first[1]
+                people.append((keys, at))
+                if named_first[0] or not _is_object(line, start, first):
+                    named.append((min(places), keys, owners, places, False))
+                continue
+        elif line.is_(at, "kin"):
+            kin = kin_from(line, at, last)
+            assert kin is not None
+            start = at
+            keys, owners, places, at = kin
+            if _is_owner(line, start - 1, first):
+                owners |= {line.words[start - 1].key}
+            named_first = _named_as(line, first, start)
+            keys, places = keys | named_first[0], places | named_first[1]
+            people.append((keys, at))
+            if named_first[0] or not _is_object(line, start, first):
+                named.append((min(places), keys, owners, places, False))
+            continue
+        elif line.is_(at, "third") and line.entry and _is_told_of(line, first, at):
+            named.insert(0, _topic(line, first))
+        elif line.is_(at, "third"):
+            named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
+        elif line.is_(at, "jarvis") and not line.words[at].key:
+            named.append((at, frozenset({JARVIS}), frozenset(), frozenset({at}), False))
+        elif not named and _others_verb(line, at, first):
+            named.append((at, frozenset({THIRD}), frozenset(), frozenset(), True))
+        elif _own_verb(line, at, first) and not named and _may_own(line, first):
+            named.append((at, frozenset({USER}), frozenset(), frozenset(), True))
+        at += 1
+    if not named:
+        return frozenset(), frozenset(), frozenset()
+    ours = next((each for each in named if each[4]), None)
+    chosen = ours or named[0]
+    whom, through, where = set(chosen[1]), set(chosen[2]), set(chosen[3])
+    for each in named:
+        joined_on = any(
+            line.is_(between, "and")
+            for between in range(min(each[0], chosen[0]), max(each[0], chosen[0]))
+        )
+        if each is not chosen and joined_on and abs(each[0] - chosen[0]) <= _KIN_REACH:
+            whom |= each[1]
+            through |= each[2]
+            where |= each[3]
+    if THIRD in whom and before:
+        whom |= before[-1][0]
+    return frozenset(whom), frozenset(through), frozenset(where)
+
+
+def _named_as(line: Line, first: int, at: int) -> tuple[frozenset[str], frozenset[int]]:
+    """ "Anna is my sister": the name before, where nothing but "is" stands between."""
+    keyed = [other for other in range(first, at) if line.words[other].key]
+    if (
+        len(keyed) == 1
+        and line.words[keyed[0]].capital
+        and any(line.is_(other, "copula") for other in range(keyed[0], at))
+        and not any(line.is_(other, "prepositions") for other in range(keyed[0], at))
+    ):
+        return frozenset({line.words[keyed[0]].key}), frozenset(keyed)
+    return frozenset(), frozenset()
+
+
+def _is_object(line: Line, at: int, first: int) -> bool:
+    """ "Has a dog", "lives with her sister": who is named behind a verb that opens the
+    clause, or a preposition, is not who it speaks of."""
+    opening = first
+    while opening < at and (line.is_(opening, "joiners") or line.words[opening].kind == "mark"):
+        opening += 1
+    if opening == at:
+        return False
+    if line.is_(opening, "verbs") and not line.is_(opening, "user"):
+        return True
+    if (
+        line.entry
+        and opening == at - 1
+        and bool(line.words[opening].key)
+        and line.acts.third_ends
+        and line.words[opening].text.endswith(line.acts.third_ends)
+        and not line.is_(opening, "kin")
+        and line.is_(at, "kin")
+    ):
+        return True  # "Visits grandmother"
+    determined = at
+    while determined > opening and (
+        line.is_(determined, "third_mine") or line.is_(determined - 1, "third_mine")
+    ):
+        determined -= 1
+    if determined - 1 > opening and line.is_(determined - 1, "dative"):
+        return True  # "visita a su abuela"
+    if line.is_(at, "object_articles") or line.is_(at - 1, "object_articles"):
+        return True
+    one_of_many = line.is_(at, "indefinite") or line.is_(at - 1, "indefinite")
+    if (one_of_many or not line.acts.verb_second) and any(
+        line.is_(other, "verbs") for other in range(opening, at)
+    ):
+        return True
+    if any(line.is_(other, "of") for other in range(opening, at)):
+        return False
+    if line.entry and any(
+        line.words[other].key and not line.is_(other, "adverbs") and not line.is_(other, "kin")
+        for other in range(opening, at - 1)
+    ):
+        return True
+    behind = at - 1
+    while (
+        behind > opening
+        and line.words[behind].kind == "word"
+        and (
+            line.is_(behind, "user_mine")
+            or line.is_(behind, "third")
+            or line.is_(behind, "articles")
+        )
+    ):
+        behind -= 1
+    if line.is_(behind, "prepositions"):
+        return True
+    return bool(
+        line.words[opening].key
+        and behind == opening
+        and behind < at - 1
+        and not line.is_(opening, "kin")
+        and not any(line.is_(other, "of") for other in range(opening, at))
+    )
+
+
+def _owns(line: Line, at: int, last: int) -> bool:
+    """ "the user's sister", "Schwester des Nutzers": the user is not who it is about."""
+    if line.is_(at + 1, "genitive") or (
+        line.words[at].text.endswith("s") and line.is_(at + 1, "kin")
+    ):
+        return any(
+            line.is_(other, "kin") for other in range(at + 1, min(at + 2 + _KIN_REACH, last))
+        )
+    behind = range(max(0, at - 3), at)
+    return any(line.is_(other, "of") for other in behind) and any(
+        line.is_(other, "kin") for other in range(max(0, at - 5), at)
+    )
+
+
+def _is_owner(line: Line, at: int, first: int) -> bool:
+    """ "Pauls Schwester", where an owner has an "s" and no apostrophe."""
+    return (
+        at >= first
+        and bool(line.acts.listed("owner_before"))
+        and line.words[at].capital
+        and bool(line.words[at].key)
+        and line.words[at].text.endswith("s")
+        and not line.is_(at, "kin")
+    )
+
+
+def _is_with(line: Line, at: int, named: list[Any]) -> bool:
+    """ "Mother lives with the user": the entry speaks of her."""
+    behind = at - 1
+    while behind > 0 and line.is_(behind, "articles"):
+        behind -= 1
+    return bool(named) and line.is_(behind, "prepositions")
+
+
+def _topic(
+    line: Line, first: int
+) -> tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]:
+    """The clause's first word as its subject."""
+    return first, frozenset({line.words[first].key}), frozenset(), frozenset({first}), True
+
+
+def _is_told_of(line: Line, first: int, at: int) -> bool:
+    """ "Ben taught the user": the entry speaks of Ben."""
+    opening = line.words[first]
+    return (
+        bool(opening.key)
+        and opening.capital
+        and opening.kind == "word"
+        and (at > first + 1 or line.is_(at, "dative_third"))
+        and not line.is_(first, "kin")
+        and not any(line.words[other].key == LIKING for other in range(first, at))
+        and not any(
+            line.is_(other, "of")
+            or line.words[other].kind == "mark"
+            or (line.is_(other, "verbs") and other == first)
+            for other in range(first, at)
+        )
+        and not _own_word(line, first)
+    )
+
+
+def _own_word(line: Line, at: int) -> bool:
+    return line.is_(at, "own_verbs") or line.is_(at, "verbs")
+
+
+def _may_own(line: Line, first: int) -> bool:
+    """Behind an "and" a verb is of the person named before, unless its form tells."""
+    return bool(line.acts.endings) or not line.is_(first, "joiners")
+
+
+def _others_verb(line: Line, at: int, first: int) -> bool:
+    """ "Ayer empezó …": the ending of a verb that opens the clause is of somebody else."""
+    word = line.words[at]
+    return (
+        bool(word.key)
+        and word.kind == "word"
+        and line.raw[word.end - 1 : word.end].lower() in line.acts.listed("not_own_ends")
+        and not any(
+            line.words[other].key and not line.is_(other, "adverbs") for other in range(first, at)
+        )
+    )
+
+
+def _own_verb(line: Line, at: int, first: int) -> bool:
+    """A verb in the first person where no "I" is needed, at the beginning."""
+    text = line.words[at].text
+    last_letter = line.raw[line.words[at].end - 1 : line.words[at].end].lower()
+    if last_letter in line.acts.listed("not_own_ends"):
+        return False  # "mordió" is not "muerdo"
+    behind = line.words[at - 1].text if at else ""
+    if (
+        line.is_(at - 1, "articles")
+        or line.is_(at - 1, "prepositions")
+        or behind in line.acts.contracted
+    ):
+        return False
+    if (
+        line.words[at].kind == "word"
+        and (
+            last_letter in line.acts.listed("own_ends")
+            or (text.endswith(line.acts.endings) and line.is_(at - 1, "before_verbs"))
+        )
+        and line.words[at].key
+        and not line.words[at].capital
+    ):
+        return bool(line.acts.endings)
+    if line.words[at].kind != "word" or any(
+        line.words[other].key
+        and not line.is_(other, "adverbs")
+        and not line.touches("horizon", other, other + 1)
+        for other in range(first, at)
+        if line.words[other].kind == "word"
+    ):
+        return False
+    return text in line.acts.listed("own_verbs") or (
+        bool(line.acts.endings)
+        and not line.is_(at, "joiners")
+        and not line.is_(first, "and")
+        and (not line.words[at].capital or at == 0)
+        and len(text) > 3
+        and text.endswith(line.acts.endings)
+        and bool(line.words[at].key)
+    )
+
+
+def kin_from(
+    line: Line, at: int, last: int
+) -> tuple[frozenset[str], frozenset[str], frozenset[int], int] | None:
+    """The people named from here on: their keys, their owners, the places, what comes next."""
+    start = next(
+        (other for other in range(at, min(at + _KIN_REACH, last)) if line.is_(other, "kin")),
+        None,
+    )
+    if start is None or any(line.words[other].kind == "mark" for other in range(at, start)):
+        return None
+    if any(
+        not (line.words[other].key or line.is_(other, "user_mine") or line.is_(other, "articles"))
+        or line.is_(other, "verbs")
+        or line.is_(other, "thing")
+        for other in range(at, start)
+    ):
+        return None
+    keys = {line.words[start].key or line.words[start].text}
+    owners: set[str] = set()
+    places = set(range(at, start + 1))
+    follow = start + 1
+    while follow < last:
+        word = line.words[follow]
+        if line.is_(follow, "genitive"):
+            following = kin_from(line, follow + 1, last)
+            if following is None:
+                follow += 1
+                break
+            return (
+                following[0],
+                frozenset(owners | keys | set(following[1])),
+                frozenset(places | set(following[2])),
+                following[3],
+            )
+        if line.is_(follow, "of"):
+            following = kin_from(line, follow + 1, min(last, follow + 4))
+            if following is None:
+                break
+            owners |= set(following[0]) | set(following[1])
+            places |= set(following[2])
+            follow = following[3]
+            break
+        if word.kind == "word" and word.capital and word.key and not line.is_(follow, "verbs"):
+            keys.add(word.key)
+            places.add(follow)
+            follow += 1
+            continue
+        break
+    return frozenset(keys), frozenset(owners), frozenset(places), follow

@@ -1,0 +1,188 @@
+"""Where a text comes apart into what will be clauses."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from memory.languages.acts.line import STOPS, Line
+from memory.languages.acts.people import kin_from
+from memory.languages.acts.records import LIKING
+
+_BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
+
+
+def pieces_of(line: Line) -> list[tuple[int, int]]:
+    cuts = {0}
+    thinking = {end for _, end in line.found["thinking"] if not line.is_(end - 1, "joiners")}
+    whole = {at for start, end in line.found["denies"] for at in range(start + 1, end)}
+    thinking |= {start for start, _ in line.found["cut"]}
+    thinking |= {end for _, end in line.found["reported"] if not line.is_(end - 1, "prepositions")}
+    thinking |= line.rivals
+    for at, word in enumerate(line.words):
+        if word.kind == "mark" and (word.text in _BREAKS or word.text in STOPS):
+            cuts.add(at + 1)
+        elif word.kind == "mark":
+            continue
+        elif (
+            (at and line.is_(at, "joiners") and not _in_a_phrase(line, at))
+            or at in thinking
+            or _denies_the_rest(line, at)
+            or _follows_a_last_verb(line, at)
+            or _is_cue(line, at)
+            or _opens_statement(line, at)
+        ):
+            cuts.add(at)
+    cuts |= line.quoted
+    edges = sorted(cut for cut in cuts - whole if cut < len(line.words))
+    edges.append(len(line.words))
+    pieces: list[tuple[int, int]] = []
+    for first, last in pairwise(edges):
+        if pieces and _belongs(line, pieces[-1], first, last):
+            pieces[-1] = (pieces[-1][0], last)
+        else:
+            pieces.append((first, last))
+    return pieces
+
+
+def _follows_a_last_verb(line: Line, at: int) -> bool:
+    """ "Weil ich Zöliakie habe | esse ich kein Brot": two finite verbs side by side."""
+    return (
+        line.acts.verb_second
+        and line.is_(at + 1, "user")
+        and line.is_(at - 1, "verbs")
+        and (line.is_(at, "verbs") or line.is_(at, "opens_before"))
+    )
+
+
+def _denies_the_rest(line: Line, at: int) -> bool:
+    """ "Called Barrett not Bennett": a "not" behind what was stated is about what follows."""
+    return (
+        line.is_(at, "no_of_rest")
+        and at > 1
+        and bool(line.words[at - 1].key)
+        and at + 1 < len(line.words)
+        and bool(line.words[at + 1].key)
+        and any(line.is_(other, "verbs") or line.is_(other, "own_verbs") for other in range(at - 1))
+    )
+
+
+def _in_a_phrase(line: Line, at: int) -> bool:
+    """ "El año que viene": a word within a phrase joins nothing."""
+    return any(start < at < end for start, end in line.found["horizon"])
+
+
+def _belongs(line: Line, before: tuple[int, int], first: int, last: int) -> bool:
+    """Marks alone make no piece, and "my wife | and I live here" is one."""
+    if all(word.kind == "mark" for word in line.words[first:last]):
+        return True
+    if all(word.kind == "mark" for word in line.words[before[0] : before[1]]):
+        return True
+    if any(start <= first and last <= end + 1 for start, end in line.found["repair"]):
+        return True
+    if _bare_no(line, first, last):
+        return True
+    if not line.is_(first, "and") or first + 1 >= last:
+        return False
+    names = [at for at in range(*before) if line.words[at].key]
+    return (
+        (
+            line.is_(first + 1, "user")
+            or line.is_(first + 1, "user_mine")
+            or line.is_(first + 1, "kin")
+        )
+        and 0 < len(names) <= 3
+        and not any(
+            line.is_(at, "verbs") or line.is_(at, "no") or line.words[at].kind == "mark"
+            for at in range(*before)
+        )
+        and (
+            any(line.is_(at, "kin") for at in names)
+            or (len(names) == 1 and line.words[names[0]].capital)
+        )
+    )
+
+
+def _is_cue(line: Line, at: int) -> bool:
+    """A cue before "kann ich" may stand within a sentence that begins with its object."""
+    return at in line.cues and not (
+        line.acts.verb_second and line.is_(at + 1, "user") and line.is_(at, "verbs")
+    )
+
+
+def _bare_no(line: Line, first: int, last: int) -> bool:
+    """ "… but coriander, certainly not": the no belongs to what stands before."""
+    return any(line.is_(at, "no") for at in range(first, last)) and not any(
+        line.words[at].key
+        or line.is_(at, "user")
+        or line.is_(at, "third")
+        or line.is_(at, "verbs")
+        or line.is_(at, "user_mine")
+        or (line.is_(at, "particle") and _is_particle_alone(line, at, first))
+        for at in range(first, last)
+    )
+
+
+def _is_particle_alone(line: Line, at: int, first: int) -> bool:
+    return at == first and line.words[at].text in line.acts.listed("particle")
+
+
+def _opens_statement(line: Line, at: int) -> bool:
+    """ "I" in the middle of words without punctuation: somebody goes on."""
+    if at < 2 or line.words[at - 1].kind == "mark":
+        return False
+    if any(
+        start < at <= end
+        for act in ("hedge", "condition", "restriction")
+        for start, end in line.found[act]
+    ):
+        return False
+    if line.is_(at, "user_too") and not _starts_anew(line, at):
+        return False
+    if line.is_(at, "opens") and line.acts.verb_second:
+        return line.is_(at + 1, "opens_before") and not line.is_(at - 1, "joiners")
+    if not line.words[at - 1].key and not line.is_(at - 1, "adverbs"):
+        return False
+    if line.is_(at, "dative") and line.is_(at + 1, "user_mine"):
+        kin = kin_from(line, at + 2, len(line.words))
+        return kin is not None and line.is_(kin[3], "third")
+    if line.is_(at, "opens"):
+        return not line.acts.listed("opens_before") or line.is_(at + 1, "opens_before")
+    if line.is_(at, "user_mine") and not line.is_(at, "of"):
+        kin = kin_from(line, at + 1, len(line.words))
+        return (
+            kin is not None
+            and (
+                line.is_(kin[3], "verbs")
+                or line.is_(kin[3] + 1, "verbs")
+                or _goes_on_as_subject(line, at, kin[3])
+            )
+            and not line.is_(at - 1, "verbs")
+        )
+    return False
+
+
+def _starts_anew(line: Line, at: int) -> bool:
+    """ "… me gusta el jazz", and not "las multitudes me agotan"."""
+    following = line.words[at + 1] if at + 1 < len(line.words) else None
+    return (
+        following is not None
+        and not line.is_(at - 1, "kin")
+        and (
+            following.key == LIKING
+            or line.is_(at + 1, "verbs")
+            or following.text.endswith(line.acts.endings)
+        )
+    )
+
+
+def _goes_on_as_subject(line: Line, at: int, behind: int) -> bool:
+    """Where objects that are people have an "a" before them, one without is a subject."""
+    return (
+        bool(line.acts.listed("dative"))
+        and not any(
+            line.is_(at - 1, name) for name in ("dative", "prepositions", "copula", "joiners")
+        )
+        and behind < len(line.words)
+        and bool(line.words[behind].key)
+        and not line.words[behind].capital
+    )

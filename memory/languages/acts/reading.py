@@ -1,0 +1,118 @@
+"""A text, read: its pieces, each with what holds for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from memory.languages.acts.clauses import clause_from, has_any_verb
+from memory.languages.acts.line import STOPS, Line
+from memory.languages.acts.pieces import pieces_of
+from memory.languages.acts.records import THIRD, USER, Clause, Reading
+from memory.languages.acts.table import Acts, acts_of
+from memory.languages.words import Word, language_of
+
+
+@lru_cache(maxsize=512)
+def read(
+    text: str,
+    language: str | None = None,
+    *,
+    entry: bool = False,
+    cuts: tuple[int, ...] = (),
+) -> Reading:
+    """Linear in the text.
+
+    `language` is a hint for what was said, where its words don't tell; for an `entry` it is
+    known. `cuts` are places in the text where something new begins, for all that is known.
+    """
+    acts = acts_of(language if entry and language else language_of(text, language))
+    words = acts.lexicon.words(text)
+    if not entry:
+        words = _without_stammers(words, acts)
+    return _reading(Line(acts, words, raw=text, entry=entry, cuts=cuts))
+
+
+def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
+    """ "Ich ich esse": a word said twice is said once, but for a "no"."""
+    return tuple(
+        word
+        for before, word in zip((None, *words), words, strict=False)
+        if before is None
+        or before.text != word.text
+        or word.kind != "word"
+        or word.text in acts.listed("particle")
+    )
+
+
+def _reading(line: Line) -> Reading:
+    clauses: list[Clause] = []
+    people: list[tuple[frozenset[str], int]] = []
+    for first, last in pieces_of(line):
+        clause = clause_from(line, first, last, clauses[-1] if clauses else None, people)
+        clauses.append(clause)
+    _deny_what_stands_before(line, clauses)
+    _doubt_answers_to_oneself(line, clauses)
+    return Reading(
+        language=line.acts.lexicon.language,
+        words=line.words,
+        clauses=tuple(clauses) or (Clause(first=0, last=0),),
+        people=tuple(people),
+        retracted=frozenset()
+        if line.found["defining"]
+        else frozenset(at for start, _ in line.found["repair"] for at in line.put_right(start)),
+        found=line.found,
+    )
+
+
+def _deny_what_stands_before(line: Line, clauses: list[Clause]) -> None:
+    """ "Religious, that I am not": a clause of a verb and a "not" alone denies the words in
+    front of it that have no verb."""
+    for at, clause in enumerate(clauses):
+        bare = clause.said_no and not any(
+            line.words[place].key and not line.is_(place, "no")
+            for place in range(clause.first, clause.last)
+        )
+        named = any(line.is_(place, "verbs") or line.is_(place, "user")
+                    for place in range(clause.first, clause.last))  # fmt: skip
+        alone = all(
+            line.words[place].kind == "mark" or line.is_(place, "no")
+            for place in range(clause.first, clause.last)
+        )
+        if not bare or not (named or alone):
+            continue
+        for earlier in range(at - 1, -1, -1):
+            if line.words[clauses[earlier].last - 1].text in STOPS:
+                break
+            place = clauses[earlier]
+            if place.said_no or has_any_verb(line, place.first, place.last):
+                continue
+            clauses[earlier] = replace(clauses[earlier], said_no=1)
+
+
+def _doubt_answers_to_oneself(line: Line, clauses: list[Clause]) -> None:
+    """ "How many children do I have, I have three children": the question goes on."""
+    asked: set[str] = set()
+    for at, clause in enumerate(clauses):
+        keys = {word.key for word in line.words[clause.first : clause.last] if word.key}
+        if clause.first and line.words[clause.first - 1].text in STOPS:
+            asked = set()
+        if clause.question:
+            asked |= keys
+        elif asked & keys:
+            clauses[at] = replace(clause, question=True)
+
+
+def people_before(reading: Reading) -> frozenset[str]:
+    """Whom a "she" in the next sentence speaks of: the last who were named."""
+    if reading.people:
+        return reading.people[-1][0]
+    last = reading.clauses[-1].subject - {USER, THIRD}
+    return frozenset(last)
+
+
+def resolved(clause: Clause, people: frozenset[str]) -> Clause:
+    """The clause with those named before in the place of "he" and "she"."""
+    if THIRD not in clause.subject or clause.subject - {THIRD, USER}:
+        return clause
+    return replace(clause, subject=(clause.subject - {THIRD}) | people | {THIRD})
