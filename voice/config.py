@@ -40,7 +40,7 @@ class Config(BaseSettings):
         default_factory=lambda: platformdirs.user_cache_path("jarvis") / "weights"
     )
 
-    engine: Literal["auto", "local", "openai"] = "auto"
+    engine: Literal["auto", "local", "openai", "gemini"] = "auto"
     model: Literal["auto", "small", "better"] = "auto"
     llm_url: str = ""
     llm_model: str = ""
@@ -50,6 +50,14 @@ class Config(BaseSettings):
     openai_url: str = "wss://api.openai.com/v1/realtime"
     openai_model: str = "gpt-realtime-2.1"
     openai_voice: str = "marin"
+
+    gemini_key: str = ""
+    gemini_url: str = (
+        "wss://generativelanguage.googleapis.com/ws/"
+        "google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
+    )
+    gemini_model: str = "gemini-3.8-live"
+    gemini_voice: str = "Aoede"
 
     learning: bool = True
     """Off: nothing is marked, reviewed or written, but for what the user asks to be remembered."""

@@ -14,9 +14,11 @@ from typing import Any, Literal
 
 from memory import Memory, NoModel
 from memory.errors import MemoryFault
+from memory.records import Prefix
 from voice import weights
 from voice.config import Config, config_file
 from voice.engines import choose
+from voice.engines.protocol import Opening
 from voice.errors import PortInUse, VoiceFault
 from voice.house import (
     hearing_worker,
@@ -28,7 +30,8 @@ from voice.house import (
 )
 from voice.learning import background_of
 from voice.links import links
-from voice.own_memory import open_memory
+from voice.own_memory import now, open_memory
+from voice.remotes import remote_engine
 from voice.serve import listen
 
 MEMORY_GIB = 3.0
@@ -260,9 +263,10 @@ async def _thinking(config: Config) -> list[Finding]:
     if choice.hint:
         findings.append(Finding(subject="Engine", level="works", text=choice.hint))
     try:
+        if choice.is_remote:
+            return [*findings, await _service(config, choice)]
         model = model_of(config, choice)
-        if model is None:
-            return findings
+        assert model is not None
         try:
             await model.prepare("You are being tested.")
         finally:
@@ -270,6 +274,27 @@ async def _thinking(config: Config) -> list[Finding]:
     except VoiceFault as fault:
         return [*findings, Finding(subject="Thinking", level="broken", text=str(fault))]
     return [*findings, Finding(subject="Thinking", level="works", text=f"{choice.model} answers")]
+
+
+async def _service(config: Config, choice: choose.Choice) -> Finding:
+    """A session is really opened, and closed before anything is said: that costs nothing."""
+    engine = remote_engine(config, choice)
+    opening = Opening(
+        prefix=Prefix(text="You are being tested.", sha256=""),
+        language=config.languages[0],
+        now=now,
+        news=_no_news,
+        notify=lambda _: None,
+    )
+    try:
+        await engine.open(opening)
+    finally:
+        await engine.close()
+    return Finding(subject="Thinking", level="works", text=f"{choice.model} opens a session")
+
+
+async def _no_news() -> None:
+    return None
 
 
 async def _speaking(config: Config) -> list[Finding]:

@@ -41,7 +41,8 @@ def _keys(config: Config, choice: choose.Choice | None) -> dict[str, str]:
         "background": config.background_key,
         "anthropic": config.anthropic_key,
         "openai": config.openai_key if choose.is_openai(config.openai_url) else "",
-        "google": config.google_key,
+        "google": config.google_key
+        or (config.gemini_key if choose.is_google(config.gemini_url) else ""),
         "openrouter": config.openrouter_key,
         "engine": config.llm_key if choice is not None and choice.kind == "address" else "",
     }
@@ -52,6 +53,8 @@ def _talks_to(config: Config, choice: choose.Choice | None) -> TalksTo | None:
         return None
     if choice.kind == "openai":
         return TalksTo(company="OpenAI") if choose.is_openai(config.openai_url) else None
+    if choice.kind == "gemini":
+        return TalksTo(company="Google") if choose.is_google(config.gemini_url) else None
     # Also with Ollama: another of its models would have to be loaded beside the one that talks.
     return TalksTo(url=choice.address, model=choice.model)
 

@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import VaultMissing
 from voice.config import DEFAULT_VAULT, load
-from voice.house import first_language, needed_weights, new_id, openai_key
+from voice.house import first_language, needed_weights, new_id
 from voice.own_memory import open_memory
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
@@ -43,6 +43,7 @@ def test_names_sort_by_time_and_are_never_taken_twice(taken: tuple[str, ...], na
         ({}, ["whisper-base", "qwen-0.5b"]),
         ({"model": "better"}, ["whisper-base", "qwen-1.5b"]),
         ({"engine": "openai"}, ["whisper-base"]),
+        ({"engine": "gemini"}, ["whisper-base"]),
         ({"llm_url": "http://127.0.0.1:8080", "llm_model": "x"}, ["whisper-base"]),
         ({"voice_es": "kokoro"}, ["whisper-base", "qwen-0.5b", "kokoro", "kokoro-voices"]),
     ],
@@ -50,25 +51,6 @@ def test_names_sort_by_time_and_are_never_taken_twice(taken: tuple[str, ...], na
 def test_only_what_the_settings_need_is_brought(flags: dict[str, Any], needed: list[str]) -> None:
     """Nobody waits for weights that nothing would load."""
     assert needed_weights(load(flags)) == needed
-
-
-@pytest.mark.parametrize(
-    ("flags", "environment", "key"),
-    [
-        ({"openai_key": "mine"}, "lying", "mine"),
-        ({}, "lying", "lying"),
-        ({}, "", ""),
-        ({"openai_url": "wss://voice.example/v1/realtime"}, "lying", ""),
-        ({"openai_url": "ws://127.0.0.1:9000/v1/realtime"}, "lying", ""),
-        ({"openai_url": "wss://voice.example/v1", "openai_key": "mine"}, "lying", "mine"),
-    ],
-)
-def test_a_key_from_the_environment_goes_only_where_it_belongs(
-    flags: dict[str, Any], environment: str, key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another server gets the key that was given for it, never the one that lay about."""
-    monkeypatch.setenv("OPENAI_API_KEY", environment)
-    assert openai_key(load(flags)) == key
 
 
 @pytest.mark.parametrize(
