@@ -42,6 +42,7 @@ _ASCII_TOKEN = re.compile(
     r"(?<![a-z0-9])[a-z0-9]{1,2}(?:\+\+|#)(?!\w)"
     rf"|[a-z0-9]+(?:[-'.:_/@&+][a-z0-9]+){{0,{_JOINED_AT_MOST - 1}}}"
 )
+_FIRST_DENSE = "\u0e00"
 _IS_DENSE = re.compile(f"[{_DENSE}]")
 _PART = re.compile(_WORD)
 _ACCENTS = re.compile(r"[\u0300-\u0307\u0309-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]")
@@ -85,41 +86,34 @@ class Token:
 
 def tokens(text: str) -> Iterator[Token]:
     said = one_spelling(text)
-    is_plain = said.isascii()
-    for written in (_ASCII_TOKEN if is_plain else _TOKEN).findall(said):
-        if not is_plain and _IS_DENSE.match(written):
-            pairs = (written[at : at + 2] for at in range(len(written) - 1))
-            yield Token(written, tuple(dict.fromkeys((*written, *pairs))), dense=True)
-        elif written.isalnum() or written[-1] in "+#":
-            yield Token(written[:WORD_CHARS])
-        else:
-            yield _joined(written)
-
-
-def _joined(written: str) -> Token:
-    found = _PART.findall(written)
-    if len(found) == 1:
-        return Token(written[:WORD_CHARS])
-    return Token("".join(found)[:WORD_CHARS], tuple(part[:WORD_CHARS] for part in found))
+    return map(_token, (_ASCII_TOKEN if said.isascii() else _TOKEN).findall(said))
 
 
 def words(text: str) -> list[str]:
     """What a text is found by, in its order; a run without blanks only by its parts."""
     found = []
     said = one_spelling(text)
-    if said.isascii():
-        for written in _ASCII_TOKEN.findall(said):
-            if written.isalnum():  # nearly all
-                found.append(written[:WORD_CHARS])
-            else:
-                token = _joined(written) if written[-1] not in "+#" else Token(written)
-                found += (token.word, *token.parts)
-        return found
-    for token in tokens(said):
+    for written in (_ASCII_TOKEN if said.isascii() else _TOKEN).findall(said):
+        if written.isalnum() and written[0] < _FIRST_DENSE:  # nearly all
+            found.append(written[:WORD_CHARS])
+            continue
+        token = _token(written)
         if not token.dense:
             found.append(token.word)
         found += token.parts
     return found
+
+
+def _token(written: str) -> Token:
+    if written[0] >= _FIRST_DENSE and _IS_DENSE.match(written):
+        pairs = (written[at : at + 2] for at in range(len(written) - 1))
+        return Token(written, tuple(dict.fromkeys((*written, *pairs))), dense=True)
+    if written.isalnum() or written[-1] in "+#":
+        return Token(written[:WORD_CHARS])
+    found = _PART.findall(written)
+    if len(found) == 1:
+        return Token(written[:WORD_CHARS])
+    return Token("".join(found)[:WORD_CHARS], tuple(part[:WORD_CHARS] for part in found))
 
 
 def folder_word(folder: str) -> str:
