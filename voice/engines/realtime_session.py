@@ -535,7 +535,7 @@ class RealtimeSession(FrameProcessor):
         self._carry_out_now()
 
     async def _on_question(self, question: Question) -> None:
-        news, notes = await asyncio.gather(self._what_changed(), self._notes_to(question.text))
+        news, notes = await asyncio.gather(self._what_changed(), self._notes_to(question))
         # Nothing is awaited from here to the asking, or a lost session could come between.
         question = Question(to=question.to, text=question.text, told=question.told, notes=notes)
         self._core.asked(question, self._opening.now(), news)
@@ -553,8 +553,12 @@ class RealtimeSession(FrameProcessor):
             self._lookup[1].cancel()
         self._lookup = (text, asyncio.create_task(self._opening.notes(text)))  # type: ignore[arg-type]
 
-    async def _notes_to(self, text: str) -> NotesFound | None:
-        """Bounded: an answer does not wait for a slow disk."""
+    async def _notes_to(self, question: Question) -> NotesFound | None:
+        """Bounded: an answer does not wait for a slow disk. Of a turn that plain code acted on,
+        only what that found."""
+        text = question.text
+        if question.told is not None:
+            return question.told.found
         if self._lookup is None or self._lookup[0] != text:
             self._look_up(text)
         assert self._lookup is not None

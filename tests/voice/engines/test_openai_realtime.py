@@ -824,6 +824,25 @@ def test_notes_are_told_for_one_answer() -> None:
     play(scenario, set_up=set_up)
 
 
+def test_what_was_asked_to_be_searched_is_all_that_is_looked_up() -> None:
+    """Plain code has searched already: its extracts go beside the request, and no others."""
+
+    async def notes(words: str) -> NotesFound | None:
+        raise AssertionError(words)
+
+    def set_up(caller: Caller) -> None:
+        caller.notes = notes
+
+    async def scenario(caller: Caller) -> None:
+        told = Told(note="Found this.", said={"en": "It says …"}, whole=True, found=FOUND)
+        await caller.send(TypedFrame(text="Search my notes.", pasted=False, told=told))
+        await caller.answers(1)
+        assert caller.told("system").count(FOUND.block) == 1
+        assert caller.server.received("conversation.item.delete")
+
+    play(scenario, set_up=set_up)
+
+
 def test_a_search_that_hangs_costs_a_moment_and_no_answer() -> None:
     """Notes that can't be read in time are left out."""
 
