@@ -14,6 +14,9 @@ from voice.quiet import QuietHouse
 
 log = logging.getLogger(__name__)
 
+EMBED_EVERY_S = 30.0
+EMBED_PAUSE_S = 0.1
+
 
 class Tending:
     """Made on a running loop; `start` once, `close` once. `faults` are sentences for the user."""
@@ -43,6 +46,7 @@ class Tending:
         """Watch the folders of the settings, and think, from now on."""
         if self._tasks:
             return
+        self._tasks.append(asyncio.create_task(self._embed()))
         if self._config.watch:
             self._tasks.append(asyncio.create_task(self._watch()))
         if self.thinks:
@@ -60,6 +64,17 @@ class Tending:
     async def run_thinking(self) -> None:
         """Until it is cancelled."""
         await self._thinking.run(self._config.think_every_s)
+
+    async def _embed(self) -> None:
+        """Vectors for what the notes mean, one at a time, and none while somebody talks (N7)."""
+        while True:
+            await self._quiet.wait()
+            try:
+                made = await asyncio.to_thread(self._memory.embed_some)
+            except MemoryFault as fault:
+                log.warning("no vectors are made for the notes: %s", fault)
+                made = 0
+            await asyncio.sleep(EMBED_PAUSE_S if made else EMBED_EVERY_S)
 
     async def _watch(self) -> None:
         watching = self._memory.watching(self._config.watch, now, calm=lambda: self._quiet.is_quiet)
