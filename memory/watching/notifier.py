@@ -100,7 +100,7 @@ def _sentence(fault: Exception, count: int) -> str:
     )
     if is_limit:
         return (
-            f"The system can't watch {count:,} more folders: its limit is reached. Jarvis looks at "
+            f"The system can't watch these {count:,} folders: its limit is reached. Jarvis looks at "
             f"them every {POLL_S:.0f} seconds instead. Raise fs.inotify.max_user_watches and "
             "fs.inotify.max_user_instances (sysctl), or watch fewer folders."
         )
