@@ -101,8 +101,9 @@ class Room:
             heard = microphone[at : at + STEP] + self._echoed()
             pcm = np.clip(heard, -32768, 32767).astype("<i2").tobytes()
             self._listener.frame(pcm)
-        await self._late.advance(float("inf"))
-        await self._listener.finish()
+        finishing = asyncio.create_task(self._listener.finish())
+        while not finishing.done():
+            await self._late.advance(float("inf"))
         return self.scene
 
     # Playback -------------------------------------------------------------------------------

@@ -52,6 +52,9 @@ _HALF_DUPLEX = (
     "speaks. Use headphones, or stop it with the button."
 )
 _TRIES = 3
+_SECOND_THOUGHT_MS = 140
+"""Most pauses within a sentence are over by then: 200 ms after the last sound."""
+_LIKELY_OVER = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +95,10 @@ class _Turn:
     events: list[Heard] = field(default_factory=list)
     closed: bool = False
     pause: int | None = None
+    went_on: bool = False
+    """It has paused before, and gone on."""
+    words_due_ms: int | None = None
+    """When the present pause's words are asked for, unless its end is likely before."""
     guessed: dict[int, _Words] = field(default_factory=dict)
     told_guess: int | None = None
     over: Over | None = None
@@ -205,6 +212,9 @@ class Listener:
         if turn is None:
             self._forget_before(self.position_ms - self._settings.endpoint.preroll_ms - 1000)
             return
+        if turn.words_due_ms is not None and self.position_ms >= turn.words_due_ms:
+            turn.words_due_ms = None
+            self._ask_words(turn)
         turn.voiced_ms, turn.confidence = self._endpointer.voiced_ms, self._endpointer.confidence
         turn.last_voice_ms = self._endpointer.last_voice_ms
         if not self._endpointer.pausing:
@@ -265,11 +275,17 @@ class Listener:
                 turn.voiced_ms, turn.confidence = before
                 turn.pause = decision.number
                 self._ask_turn_end(turn, decision.number)
-                self._ask_words(turn)
+                # A pass over a pause that was none keeps the words of the real end waiting. Who
+                # has paused before does so again: then the model of turn ends is heard first.
+                if turn.went_on:
+                    turn.words_due_ms = self.position_ms + _SECOND_THOUGHT_MS
+                else:
+                    self._ask_words(turn)
             case AskAgain() if turn is not None:
                 self._ask_turn_end(turn, decision.number)
             case Resumed() if turn is not None:
-                turn.pause = None
+                turn.pause = turn.words_due_ms = None
+                turn.went_on = True
                 self._withdraw(turn)
             case Lasting() if turn is not None:
                 turn.lasting = True
@@ -336,7 +352,7 @@ class Listener:
                 self._notify(_HALF_DUPLEX)
             return
         if turn.answered_into and not turn.barged:
-            if is_backchannel(found.text, phrases(found.language)):
+            if self._only_listens(found):
                 self._nothing(turn, "only a sign of listening")
                 return
             self._barge_in(turn)
@@ -397,6 +413,10 @@ class Listener:
     def _whose(self, turn: _Turn, found: _Words) -> Whose:
         return self._own.whose(found.text, turn.suspicion, self.position_ms - turn.began_ms)
 
+    def _only_listens(self, found: _Words) -> bool:
+        """In any of the call's languages: who listens to one says "mhm" in another."""
+        return any(is_backchannel(found.text, phrases(each)) for each in self._languages)
+
     def _yield_to(self, sound: FrameSound) -> None:
         counts = sound if self._own.verdict != "unsure" else _NO_SOUND
         waits = self._asking_partial or (self._final is not None and not self._final.done())
@@ -426,7 +446,7 @@ class Listener:
         """A lasting voice with words in it stops the answer; "mhm" and music don't."""
         if turn.barged or not self._answering:
             return
-        meant = found.nothing is None and not is_backchannel(found.text, phrases(found.language))
+        meant = found.nothing is None and not self._only_listens(found)
         if meant and self._whose(turn, found) != "own":
             self._barge_in(turn)
         else:
@@ -596,3 +616,8 @@ class Listener:
             return
         log.debug("pause %d ends the turn with probability %.2f", number, reply["over"])
         self._endpointer.judged(number, reply["over"])
+        turn = self._turn
+        due = turn is not None and turn.pause == number and turn.words_due_ms is not None
+        if due and turn is not None and reply["over"] >= _LIKELY_OVER:
+            turn.words_due_ms = None
+            self._ask_words(turn)

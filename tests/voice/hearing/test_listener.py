@@ -322,3 +322,84 @@ def test_buffers_are_bounded() -> None:
             return listener.kept_bytes
 
     assert asyncio.run(listen()) <= 3 * RATE_HZ * 2
+
+
+class Steps:
+    """A playback that sounds as long as it isn't stopped, and whose echo nobody hears."""
+
+    def __init__(self) -> None:
+        self.taken: list[str] = []
+        self.stopped = False
+
+    def played(self) -> int:
+        return 0
+
+    def sounding(self) -> bool:
+        return not self.stopped
+
+    def envelope(self) -> list[float]:
+        # Two seconds of it have gone by already, and the room stayed quiet.
+        return [-22.0, -30.0] * 100
+
+    def lower(self) -> None:
+        self.taken.append("lower")
+
+    def hold(self) -> None:
+        self.taken.append("hold")
+
+    def go_on(self) -> None:
+        self.taken.append("go on")
+
+
+def spoken_into(samples: Samples, said: str) -> tuple[list[Heard], list[str]]:
+    """What is heard, and what the answer's voice did, when `samples` come into an answer."""
+    steps = Steps()
+    worker = ScriptedHearing([said], partials=[said])
+
+    async def listen() -> list[Heard]:
+        events: list[Heard] = []
+
+        def tell(event: Heard) -> None:
+            events.append(event)
+            steps.stopped = steps.stopped or isinstance(event, BargedIn)
+
+        async with asyncio.TaskGroup() as tasks:
+            listener = Listener(
+                worker,
+                HearingSettings(),
+                ("en", "de", "es"),
+                "en",
+                tell=tell,
+                spawn=tasks.create_task,
+                now=lambda: listener.position_ms / 1000,
+            )
+            listener.attach(steps, lambda _: None)
+            pcm = joined(room(4.0, 2.0), samples, room(2.0, 2.0)).astype("<i2").tobytes()
+            for at in range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES):
+                listener.frame(pcm[at : at + FRAME_BYTES])
+                await listener.settle()
+            await listener.finish()
+        return events
+
+    return asyncio.run(listen()), steps.taken
+
+
+@pytest.mark.parametrize(
+    ("said", "stops"),
+    [
+        ("Stop.", True),
+        ("Stopp.", True),
+        ("Para.", True),
+        ("Mhm.", False),
+        ("Genau.", False),
+        ("Vale.", False),
+        ("", False),
+    ],
+)
+def test_an_answer_is_stopped_by_words(said: str, stops: bool) -> None:
+    """A voice lowers and silences it; words end it, and a sign of listening lets it go on."""
+    voice = recorded("stop")
+    events, steps = spoken_into(voice, said)
+    assert steps[:2] == ["lower", "hold"]
+    assert any(isinstance(event, BargedIn) for event in events) is stops
+    assert ("go on" in steps) is not stops
