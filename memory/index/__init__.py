@@ -68,6 +68,7 @@ class Index:
         self._cutting = cutting or Cutting()
         name = "index" if folder is None else f"index-{_short_hash(str(folder))}"
         self.path = state / f"{name}.db"
+        self._part = state / f"{name}.part"
         self._lock_path = state / f"{name}.lock"
         self._reading = threading.RLock()
         self._writing = threading.RLock()
@@ -195,9 +196,19 @@ class Index:
         if self.path.stat().st_size <= _SMALL_BYTES and not self.is_sound():
             log.warning("%s is damaged and is built anew", self.path)
             self.rebuild(progress)
+        self._remove_left_over()
         found = self.refresh(progress)
         self.scrub()
         return found
+
+    def _remove_left_over(self) -> None:
+        """What a process left that died while it built."""
+        holder = store.try_lock(self._lock_path)
+        if holder is not None:
+            try:
+                store.remove(self._part)
+            finally:
+                store.drop_lock(holder)
 
     def is_sound(self) -> bool:
         """Whether SQLite finds its pages in order; reads all of them."""
@@ -226,8 +237,8 @@ class Index:
             return Refreshed(len(new), len(changed), len(gone))
 
     def update(self, paths: Iterable[Path | str]) -> None:
-        """Take in these files as they are now, absolute or relative to the folder; one that is
-        gone is taken out, and a folder's files with it."""
+        """Take in these files and folders as they are now, absolute or relative to the folder; one
+        that is gone is taken out."""
         self._make_sure(no_progress)
         names = list(dict.fromkeys(self._name(path) for path in paths))
         with self._writing:
@@ -235,7 +246,7 @@ class Index:
                 inside
                 for name in names
                 if name is not None
-                for inside in (name, *self._ask(_files_in(name)))
+                for inside in (name, *self._ask(_files_in(name)), *self._new_in(name))
                 if is_note(inside) and self._kind_of(inside) is not None
             ]
             self._take_in(list(dict.fromkeys(files)), no_progress)
@@ -244,6 +255,12 @@ class Index:
         """Build it anew from the files, and put it in place whole; until then the old one serves."""
         with self._writing, self._building():
             self._build(progress)
+
+    def _new_in(self, name: str) -> Iterable[str]:
+        """What stands in a folder that came as a whole."""
+        if is_note(name) or not all(part[:1] not in ("", ".") for part in name.split("/")):
+            return ()
+        return found_in(self._folder, name)
 
     def scrub(self) -> bool:
         """Make sure that what was taken out has left no byte behind; True when nothing has.
@@ -390,7 +407,7 @@ class Index:
             yield
 
     def _build(self, progress: Progress) -> None:
-        part = self.path.with_suffix(".part")
+        part = self._part
         names = [
             (name, stamp)
             for name, stamp in sorted(found_in(self._folder).items())

@@ -78,15 +78,16 @@ def _is_storable(name: str) -> bool:
     return True
 
 
-def found_in(folder: Path) -> dict[str, Stamp]:
-    """Every file that may be a note, relative to `folder`. Raises VaultMissing.
+def found_in(folder: Path, inside: str = "") -> dict[str, Stamp]:
+    """Every file that may be a note, relative to `folder`, or those in its folder `inside`. Raises
+    VaultMissing.
 
     What a person can't see (a name with a dot in front) and what is behind a link is left out,
     and so is a folder that can't be read. A folder that is no longer there raises: it is
     another thing than an empty one.
     """
     with _opened(folder) as top:
-        return dict(_found(top))
+        return dict(_found(top, f"{inside}/" if inside else ""))
 
 
 def is_folder_in(folder: Path, inside: str) -> bool:
@@ -99,8 +100,8 @@ def is_folder_in(folder: Path, inside: str) -> bool:
     return True
 
 
-def _found(top: int) -> Iterator[tuple[str, Stamp]]:
-    waiting = [""]
+def _found(top: int, inside: str) -> Iterator[tuple[str, Stamp]]:
+    waiting = [inside]
     while waiting:
         inside = waiting.pop()
         try:

@@ -185,6 +185,16 @@ def test_an_index_that_is_harmed_comes_back(
     index.close()
 
 
+def test_what_a_crash_left_is_removed(vault: Path, index: Index) -> None:
+    """A copy that was being built when its process died does not stay."""
+    write(vault, "a.md", "The boiler hums.")
+    index.check()
+    left = index.path.with_suffix(".part")
+    left.write_bytes(b"the boiler")
+    index.check()
+    assert not left.exists()
+
+
 def test_two_indexes_are_one(tmp_path: Path, vault: Path, index: Index) -> None:
     """What one process takes in another finds, and a rebuild under its feet changes nothing."""
     other = Index(tmp_path / "state", Vault(vault))
@@ -272,6 +282,11 @@ def test_files_come_and_go(vault: Path, index: Index, by: str) -> None:
     (vault / "old").rename(vault / "new")
     told("old", "new/a.md", "new/b.md")
     assert found("boiler") == ["new/a.md", "new/b.md"]
+    (vault / "new").rename(vault / "newer")
+    told("new", "newer")
+    assert found("boiler") == ["newer/a.md", "newer/b.md"]
+    (vault / "newer").rename(vault / "new")
+    told("newer", "new")
     (vault / "new" / "a.md").rename(vault / "new" / "A.md")
     told("new/a.md", "new/A.md")
     assert found("hums") == ["new/A.md"]
