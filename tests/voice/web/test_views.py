@@ -293,6 +293,7 @@ async def test_wipe() -> None:
         page = visit.page
         fill(visit.house)
         await visit.to("settings")
+        await expect(page.locator(".doc li").first).to_be_visible()
         await page.get_by_role("button", name="Show what would go").click()
         dialog = page.get_by_role("dialog")
         await expect(dialog).to_contain_text("Notebooks")

@@ -54,7 +54,7 @@ export function el(tag, properties = {}, ...children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
     if (name === "class") element.className = value;
-    else if (name.includes("-") || name === "role" || name === "lang") {
+    else if (name.includes("-") || ["role", "lang", "tabindex"].includes(name)) {
       element.setAttribute(name, value);
     } else element[name] = value;
   }

@@ -72,11 +72,10 @@ export function message({ title, text = "", kind = "stop", actions = [], lang = 
 
 /** A fault of the server's as a message: our words where we have some, else its own. */
 export function problem(fault, ...actions) {
-  const known = ["server", "busy now"].includes(fault.kind);
   const text = fault.detail || String(fault.message ?? fault);
   const [first, ...rest] = text.split(/(?<=[.!?])\s+(?=\p{Lu})/u);
-  return known
-    ? message({ title: t(`e_${fault.kind.replace(" ", "_")}`), text: t(`e_${fault.kind.replace(" ", "_")}_p`), actions })
+  return fault.kind === "server"
+    ? message({ title: t("e_server"), text: t("e_server_p"), actions })
     : message({ title: first, text: rest.join(" "), actions, lang: language() === "en" ? null : "en" });
 }
 

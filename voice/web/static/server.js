@@ -15,7 +15,6 @@ const KINDS = {
   "engine failed": "engine",
   changed: "changed",
   gone: "gone",
-  busy: "busy now",
 };
 
 /** The server's answer, or Failed: "server" when it can't be reached, else what it says. */

@@ -274,8 +274,6 @@ export const WORDS = {
   "copy": ["Copy", "Kopieren", "Copiar"],
   "copied": ["Copied", "Kopiert", "Copiado"],
   "stars": ["{n} of 5 stars", "{n} von 5 Sternen", "{n} de 5 estrellas"],
-  "e_busy_now": ["Not while a call runs", "Nicht während eines Gesprächs", "No durante una llamada"],
-  "e_busy_now_p": ["It would take time from the call. Hang up, then try again.", "Es nähme dem Gespräch Zeit. Lege auf und versuche es noch einmal.", "Le quitaría tiempo a la llamada. Cuelga e inténtalo otra vez."],
   "journal_lead": ["What happened, day by day, in files of your own.", "Was geschah, Tag für Tag, in deinen eigenen Dateien.", "Lo que pasó, día a día, en archivos tuyos."],
   "days": ["Days", "Tage", "Días"],
   "older_days": ["Earlier", "Früher", "Antes"],
