@@ -76,10 +76,12 @@ class AnswerBeganFrame(DataFrame):
 
 @dataclass
 class AnswerDoneFrame(DataFrame):
-    """Behind an answer's last audio. Token counts where they are known only now."""
+    """Behind an answer's last audio. Token counts where they are known only now, and the prefix
+    that they rode behind where it is another than the call began with."""
 
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
+    prefix_sha256: str | None = None
 
 
 @dataclass

@@ -111,7 +111,10 @@ class Tap(FrameProcessor):
                 return transcript.answer_began(began, at=at)
             case AnswerDoneFrame():
                 return transcript.answer_done(
-                    at=at, prompt_tokens=frame.prompt_tokens, cached_tokens=frame.cached_tokens
+                    at=at,
+                    prompt_tokens=frame.prompt_tokens,
+                    cached_tokens=frame.cached_tokens,
+                    prefix_sha256=frame.prefix_sha256,
                 )
             case InterruptionFrame():
                 return transcript.interrupted(at=at)

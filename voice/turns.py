@@ -181,13 +181,17 @@ class Transcript:
         at: datetime,
         prompt_tokens: int | None = None,
         cached_tokens: int | None = None,
+        prefix_sha256: str | None = None,
     ) -> list[CallEvent]:
-        """The answer has left the output whole. Some engines count its tokens only now."""
+        """The answer has left the output whole. Some engines count its tokens only now, and tell
+        which prefix a session that followed another was given."""
         answer = self._answer
         if answer is None:
             return []
         if prompt_tokens is not None:
             answer.prompt_tokens, answer.cached_tokens = prompt_tokens, cached_tokens
+        if prefix_sha256 is not None:
+            self._prefix_sha256 = prefix_sha256
         answer.done = True
         return self.heard_to_its_end(at=at)
 

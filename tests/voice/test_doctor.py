@@ -10,8 +10,10 @@ import pytest
 
 from memory import Memory
 from memory.records import Turn
+from tests.fakes.gemini_server import GeminiServer
+from tests.fakes.realtime_server import RealtimeServer
 from voice.config import Config, load
-from voice.doctor import Finding, _memory, _reviews
+from voice.doctor import Finding, _memory, _reviews, _thinking
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
 
@@ -100,3 +102,26 @@ async def test_who_reviews_and_who_pays(
     assert said in finding.text and finding.text
     assert finding.level == "works" or finding.remedy
     assert finding.line().startswith(("ok", "! "))
+
+
+async def test_a_service_is_tried_by_opening_a_session(settings: Any) -> None:
+    """It opens, or what is wrong is told with the setting to look at; and who is billed."""
+    async with RealtimeServer() as openai, GeminiServer(key="right") as gemini:
+        for flags, level, said in (
+            ({"engine": "openai", "openai_url": openai.url}, "works", "opens a session"),
+            (
+                {"engine": "gemini", "gemini_url": gemini.url, "gemini_key": "right"},
+                "works",
+                "opens",
+            ),
+            (
+                {"engine": "gemini", "gemini_url": gemini.url, "gemini_key": "x"},
+                "broken",
+                "gemini_key",
+            ),
+            ({"engine": "openai", "openai_url": "ws://127.0.0.1:9/v1"}, "broken", "openai_url"),
+        ):
+            *_, last = await _thinking(settings(**flags))
+            assert (last.subject, last.level) == ("Thinking", level)
+            assert said in last.text
+        assert not openai.received("response.create")

@@ -436,7 +436,7 @@ class RealtimeSession(FrameProcessor):
                 if self._link is not None:
                     self._link.send(event)
             case Began() | Spoke() | Sound() | Ended() | Failed():
-                self._frames += _frames_of(effect)
+                self._frames += _frames_of(effect, self._core.prefix.sha256)
                 if isinstance(effect, Ended):
                     self._strikes = 0
             case Silence():
@@ -594,7 +594,7 @@ async def _used(tool: Tool, arguments: dict[str, Any]) -> str:
         return "The tool failed."
 
 
-def _frames_of(effect: Began | Spoke | Sound | Ended | Failed) -> list[Frame]:
+def _frames_of(effect: Began | Spoke | Sound | Ended | Failed, prefix_sha256: str) -> list[Frame]:
     match effect:
         case Began(to, first_token_s, extracts):
             began = AnswerBeganFrame(
@@ -612,7 +612,9 @@ def _frames_of(effect: Began | Spoke | Sound | Ended | Failed) -> list[Frame]:
             return [TTSAudioRawFrame(audio=audio, sample_rate=ANSWER_HZ, num_channels=1)]
         case Ended(usage):
             done = AnswerDoneFrame(
-                prompt_tokens=usage.prompt_tokens, cached_tokens=usage.cached_tokens
+                prompt_tokens=usage.prompt_tokens,
+                cached_tokens=usage.cached_tokens,
+                prefix_sha256=prefix_sha256,
             )
             return [TTSStoppedFrame(), done]
         case Failed(text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -21,13 +21,13 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from memory.records import LANGUAGES, Language, Prefix, Turn
+from memory.records import LANGUAGES, Extract, Language, Prefix, Turn
 from tests.fakes.tone_voice import ToneVoice
 from voice.engines.answer_language import answer_in, language_of
 from voice.engines.history import CUT
 from voice.engines.language_model import ContextExceeded, Message
 from voice.engines.local import LocalEngine
-from voice.engines.protocol import Opening
+from voice.engines.protocol import Opening, no_notes
 from voice.engines.scripted import ScriptedModel
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
 from voice.frames import (
@@ -44,10 +44,12 @@ from voice.records import (
     Guess,
     GuessWithdrawn,
     Heard,
+    NotesFound,
     Notice,
     NoTurn,
     Partial,
     SpeechBegan,
+    Told,
     UserSaid,
 )
 from voice.virtual_time import run_virtual
@@ -102,6 +104,7 @@ def call(
     news: Sequence[str | None] = (),
     languages: tuple[Language, ...] = LANGUAGES,
     word_s: float = 0.05,
+    notes: Callable[[str], Awaitable[NotesFound | None]] = no_notes,
 ) -> Outcome:
     """A call in which `steps` happen at their times: frames go in, a Turn is told as heard."""
 
@@ -121,6 +124,7 @@ def call(
                 now=lambda: NOW,
                 news=next_news,
                 notify=notices.append,
+                notes=notes,
             )
         )
         sink = Sink()
@@ -550,3 +554,63 @@ def test_it_says_who_speaks() -> None:
         ScriptedModel(lambda _: ""), ToneVoice(), languages=("en", "de"), description=DESCRIPTION
     )
     assert engine.description.speaks == "a tone (en), a tone (de)"
+
+
+EXTRACT = Extract(
+    file="family.md", first_line=3, last_line=3, heading="", text="Anna was born on March 12."
+)
+FOUND = NotesFound(block="<notes>\nAnna was born on March 12.\n</notes>", extracts=(EXTRACT,))
+
+
+class Shelf:
+    """Notes that answer what speaks of a sister, and what was looked up in them."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def __call__(self, words: str) -> NotesFound | None:
+        self.asked.append(words)
+        await asyncio.sleep(0.005)
+        return FOUND if "sister" in words else None
+
+
+def test_notes_are_read_while_the_user_still_speaks() -> None:
+    """Found with half a sentence they are worked through ahead; the answer names them (N1)."""
+    shelf = Shelf()
+    outcome = call(
+        [
+            (1.0, began()),
+            (1.8, partial("When is my sister's")),
+            (3.0, guess(1, QUESTION)),
+            (3.3, said(QUESTION, 1)),
+        ],
+        notes=shelf,
+    )
+    ahead = [partly for _, partly in outcome.model.prefills]
+    assert f"{FOUND.block}\n\nWhen is my" in ahead
+    [request] = outcome.model.requests
+    assert request[-1] == Message("user", f"{FOUND.block}\n\n{QUESTION}")
+    [frame] = outcome.of(AnswerBeganFrame)
+    assert isinstance(frame, AnswerBeganFrame)
+    assert frame.extracts == (EXTRACT,)
+    assert shelf.asked == ["When is my sister's", QUESTION]
+
+
+def test_extracts_stay_in_their_own_request() -> None:
+    """The next request holds what was said, and no extract of the one before (N1)."""
+    outcome = call([(1.0, said(QUESTION)), (8.0, said("And who rules Mongolia?"))], notes=Shelf())
+    first, second = outcome.model.requests
+    assert FOUND.block in first[-1].content
+    assert FOUND.block not in " ".join(message.content for message in second)
+    assert Message("user", QUESTION) in second
+
+
+def test_what_plain_code_searched_for_is_all_that_a_turn_gets() -> None:
+    """A turn with an order of its own is not looked up again (V16)."""
+    shelf = Shelf()
+    told = Told(note="Found.", said=dict.fromkeys(LANGUAGES, "Found."), whole=False, found=FOUND)
+    frame = said("Search my notes for my sister")
+    frame.told = told
+    outcome = call([(1.0, frame)], notes=shelf)
+    assert shelf.asked == []
+    assert FOUND.block in outcome.model.requests[0][-1].content

@@ -51,6 +51,7 @@ from voice.records import (
     NotesFound,
     NoTurn,
     Partial,
+    TokensCounted,
     Told,
     UserSaid,
 )
@@ -961,6 +962,32 @@ def test_the_prefix_is_cached_from_the_second_turn_on(rule: Rule) -> None:
         assert min(hit.prefix_share for hit in hits[1:]) >= 0.95
 
     play(scenario, serving(Answer(audio_ms=200), cap_s=600, cache_rule=rule), set_up=set_up)
+
+
+def test_a_notebook_that_changed_stands_in_the_next_session_s_instructions() -> None:
+    """Till then it is an item; each answer tells which prefix it rode behind (V7)."""
+    fresh = Prefix(text=NOTEBOOK + "- Ana moved to Rome.\n", sha256="fresh")
+
+    async def fresh_prefix() -> Prefix:
+        return fresh
+
+    def set_up(caller: Caller) -> None:
+        caller.fresh_prefix = fresh_prefix
+
+    async def scenario(caller: Caller) -> None:
+        caller.news = ["Ana moved to Rome."]
+        await caller.ask("Where is she?")
+        await asyncio.sleep(30)
+        await caller.ask("And now?")
+        first, second = caller.server.received("session.update")
+        assert "Rome" not in first["session"]["instructions"]
+        assert second["session"]["instructions"] == fresh.text
+        assert any("Rome" in text for text in caller.told("system", 0))
+        assert not any("Rome" in text for text in caller.told("system", 1))
+        hashes = [e.prefix_sha256 for e in caller.events if isinstance(e, TokensCounted)]
+        assert len(set(hashes)) == 2 and hashes[-1] == "fresh"
+
+    play(scenario, serving(cap_s=40), set_up=set_up)
 
 
 def test_a_thousand_turns_have_one_prefix() -> None:
