@@ -141,11 +141,11 @@ def _plain(name: str) -> str:
 
 SETTLE_S = 5.0
 SETTLE_AT_MOST_S = 60.0
-CALM_S = 600.0
+CALM_S = 1800.0
 
 
 def due_s(first_s: float, last_s: float, told_s: float | None) -> float:
-    """When a project's changes are told: soon after the first, then at most every ten minutes.
+    """When a project's changes are told: soon after the first, then at most every half hour.
 
     Given when the first and the last untold change came, and when it was told before.
     """

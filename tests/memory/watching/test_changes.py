@@ -138,12 +138,12 @@ def test_only_small_texts_are_compared(content: bytes | None, expected: str | No
         (100, 110, None, 115),
         (100, 158, None, 160),
         (100, 900, None, 160),
-        (700, 700, 50, 705),
-        (100, 100, 50, 650),
+        (1900, 1900, 50, 1905),
+        (100, 100, 50, 1850),
     ],
 )
 def test_a_project_is_told_soon_and_then_seldom(
     first_s: float, last_s: float, told_s: float | None, expected: float
 ) -> None:
-    """After a calm the first change is told in seconds; while work goes on, every ten minutes."""
+    """After a calm the first change is told in seconds; while work goes on, every half hour."""
     assert changes.due_s(first_s, last_s, told_s) == expected

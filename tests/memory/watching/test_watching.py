@@ -165,7 +165,7 @@ def test_the_same_content_is_no_change(house: House) -> None:
     assert house.entries == []
 
 
-def test_work_that_goes_on_is_told_every_ten_minutes(house: House) -> None:
+def test_work_that_goes_on_is_told_every_half_hour(house: House) -> None:
     """A hundred saves are two entries: the first soon, the others together."""
     house.begin()
     for number in range(100):
