@@ -22,6 +22,7 @@ from voice.records import (
     PartialText,
     State,
     StateChanged,
+    TokensCounted,
     TurnAdded,
 )
 from voice.requests import Requests
@@ -120,7 +121,16 @@ class Chat:
     def _answer(self, text: str, began_at: datetime | None, whole: bool) -> TurnAdded | None:
         if began_at is None or not text:
             return None
-        return self._turn("assistant", text, began_at, origin="typed", interrupted=not whole)
+        added = self._turn("assistant", text, began_at, origin="typed", interrupted=not whole)
+        # Nobody counted tokens, but the prefix was in a request: so were its lessons.
+        asked = TokensCounted(
+            index=added.turn.index,
+            prompt_tokens=None,
+            cached_tokens=None,
+            prefix_sha256=self._session.prefix.sha256,
+        )
+        self._keeper.tokens(asked, self._model.name)
+        return added
 
     def _shown(self, found: NotesFound) -> ExtractsShown:
         """What the notes say is kept in front of the answer, with the origin that proves nothing."""

@@ -10,11 +10,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from memory.events import Event
+from memory.lessons.records import Happened
 
 READ = (
     "reviewed", "rejected", "review_failed", "interrupted", "latency", "engine_fault", "ended",
@@ -55,9 +53,9 @@ class Trouble:
     seconds: int | None = None
 
 
-def facts(events: Sequence[Event]) -> tuple[Fact, ...]:
+def facts(events: Sequence[Happened]) -> tuple[Fact, ...]:
     """The events in lines, those with something to learn from first."""
-    kinds: Mapping[str, list[Event]] = _by(events, lambda event: event.kind)
+    kinds: Mapping[str, list[Happened]] = _by(events, lambda event: event.kind)
     found = [
         *_reviews(kinds["reviewed"]),
         *_corrections(kinds["reviewed"]),
@@ -79,22 +77,22 @@ def is_worth_asking(found: Sequence[Fact]) -> bool:
     return sum(fact.signal for fact in found) >= WORTH
 
 
-def _by(events: Sequence[Event], key: Any) -> defaultdict[Any, list[Event]]:
-    groups: defaultdict[Any, list[Event]] = defaultdict(list)
+def _by(events: Sequence[Happened], key: Any) -> defaultdict[Any, list[Happened]]:
+    groups: defaultdict[Any, list[Happened]] = defaultdict(list)
     for event in events:
         groups[key(event)].append(event)
     return groups
 
 
-def _ids(events: Sequence[Event]) -> tuple[int, ...]:
+def _ids(events: Sequence[Happened]) -> tuple[int, ...]:
     return tuple(event.id for event in events)
 
 
-def _sum(events: Sequence[Event], field: str) -> int:
+def _sum(events: Sequence[Happened], field: str) -> int:
     return sum(event.data.get(field) or 0 for event in events)
 
 
-def _reviews(events: Sequence[Event]) -> Iterator[Fact]:
+def _reviews(events: Sequence[Happened]) -> Iterator[Fact]:
     asked = [event for event in events if event.data.get("asked")]
     if asked:
         yield Fact(
@@ -105,7 +103,7 @@ def _reviews(events: Sequence[Event]) -> Iterator[Fact]:
         )
 
 
-def _corrections(events: Sequence[Event]) -> Iterator[Fact]:
+def _corrections(events: Sequence[Happened]) -> Iterator[Fact]:
     found = [event for event in events if event.data.get("corrections")]
     if found:
         number = _sum(found, "corrections")
@@ -116,7 +114,7 @@ def _corrections(events: Sequence[Event]) -> Iterator[Fact]:
         )
 
 
-def _refusals(events: Sequence[Event]) -> Iterator[Fact]:
+def _refusals(events: Sequence[Happened]) -> Iterator[Fact]:
     """By rule and reason. What the proposals said stays out: it was refused."""
     groups = _by(
         events, lambda event: (event.data["rule"], _QUOTED.sub("…", event.data["reason"] or ""))
@@ -129,7 +127,7 @@ def _refusals(events: Sequence[Event]) -> Iterator[Fact]:
         )
 
 
-def _interruptions(events: Sequence[Event], answers: Sequence[Event]) -> Iterator[Fact]:
+def _interruptions(events: Sequence[Happened], answers: Sequence[Happened]) -> Iterator[Fact]:
     if not events:
         return
     heard = sorted(round((event.data.get("heard_ms") or 0) / 1_000) for event in events)
@@ -141,7 +139,7 @@ def _interruptions(events: Sequence[Event], answers: Sequence[Event]) -> Iterato
     )
 
 
-def _latencies(events: Sequence[Event]) -> Iterator[Fact]:
+def _latencies(events: Sequence[Happened]) -> Iterator[Fact]:
     for engine, found in _by(events, lambda event: event.data.get("engine") or "").items():
         total = sorted(event.data["total_ms"] for event in found)
         yield Fact(
@@ -151,13 +149,13 @@ def _latencies(events: Sequence[Event]) -> Iterator[Fact]:
         )
 
 
-def _counted(events: Sequence[Event], who: str, what: str, line: str) -> Iterator[Fact]:
+def _counted(events: Sequence[Happened], who: str, what: str, line: str) -> Iterator[Fact]:
     groups = _by(events, lambda event: (event.data.get(who), event.data.get(what)))
     for names, found in groups.items():
         yield Fact(text=line.format(*names, n=len(found)), events=_ids(found), signal=len(found))
 
 
-def _not_saved(events: Sequence[Event]) -> Iterator[Fact]:
+def _not_saved(events: Sequence[Happened]) -> Iterator[Fact]:
     lost = [event for event in events if not event.data.get("saved")]
     for reason, found in _by(lost, lambda event: event.data.get("reason") or "").items():
         yield Fact(
@@ -168,7 +166,7 @@ def _not_saved(events: Sequence[Event]) -> Iterator[Fact]:
         )
 
 
-def _tools(events: Sequence[Event]) -> Iterator[Fact]:
+def _tools(events: Sequence[Happened]) -> Iterator[Fact]:
     groups = _by(events, lambda event: (event.data.get("name"), event.data.get("outcome")))
     for (name, outcome), found in groups.items():
         yield Fact(
@@ -178,7 +176,7 @@ def _tools(events: Sequence[Event]) -> Iterator[Fact]:
         )
 
 
-def _ends(events: Sequence[Event]) -> Iterator[Fact]:
+def _ends(events: Sequence[Happened]) -> Iterator[Fact]:
     if events:
         reasons = _by(events, lambda event: event.data.get("reason"))
         told = ", ".join(f"{len(found)} by {reason}" for reason, found in reasons.items())
@@ -188,7 +186,7 @@ def _ends(events: Sequence[Event]) -> Iterator[Fact]:
 # What needs no model -------------------------------------------------------------------
 
 
-def troubles(events: Sequence[Event]) -> tuple[Trouble, ...]:
+def troubles(events: Sequence[Happened]) -> tuple[Trouble, ...]:
     """Engines that are slow or fail, background models that are away: by counting alone."""
     kinds = _by(events, lambda event: event.kind)
     began = _by(kinds["began"], lambda event: event.data.get("engine") or "")
@@ -220,15 +218,7 @@ def troubles(events: Sequence[Event]) -> tuple[Trouble, ...]:
     return tuple(found)
 
 
-def language_in(events: Sequence[Event]) -> str:
+def language_in(events: Sequence[Happened]) -> str:
     """The language of the last conversation that began."""
     said = [event.data.get("language") for event in events if event.kind == "began"]
     return next((each for each in reversed(said) if each), "en")
-
-
-def newest(events: Sequence[Event], fallback: int) -> int:
-    return max((event.id for event in events), default=fallback)
-
-
-def last_at(events: Sequence[Event]) -> datetime | None:
-    return events[-1].at if events else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 LessonKind = Literal["user", "skill", "general", "provider"]
 KINDS: tuple[LessonKind, ...] = get_args(LessonKind)
@@ -15,6 +15,22 @@ Why = Literal["faded", "merged", "updated", "no room", "dropped"]
 it with newer numbers; more lessons than are kept live; the user took it out."""
 
 Method = Literal["vectors", "words"]
+
+
+class Happened(Protocol):
+    """An event of the log, as far as a lesson may rest on it."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def at(self) -> datetime: ...
+
+    @property
+    def data(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
