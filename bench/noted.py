@@ -4,7 +4,9 @@ Prints how many answers hold the fact with what was looked up and without, and t
 first token: of turns with extracts, of the same where they were read while the user still spoke,
 and of small talk, for which nothing is looked up.
 
-    python -m bench.noted MODEL.gguf [--answers]
+    python -m bench.noted MODEL.gguf [--answers] [--quick]
+
+`--quick` asks each question once, with what was looked up.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ async def answered(
     return text, first_s
 
 
-async def measure(path: Path, folder: Path, *, show: bool) -> None:
+async def measure(path: Path, folder: Path, *, show: bool, quick: bool) -> None:
     table = tomllib.loads((Path(__file__).parent / "noted.toml").read_text(encoding="utf-8"))
     for name, text in table["notes"].items():
         note = folder / "vault" / name
@@ -74,7 +76,8 @@ async def measure(path: Path, folder: Path, *, show: bool) -> None:
         fitted = Dialogue(model, prefix=prefix, now=lambda: NOW, news=no_news).fitted
         noted = fitted(await Looking(memory, notify=print)(row["ask"], patient=True))
         found += noted is not None
-        for way, block in (("with", noted.block if noted else ""), ("without", "")):
+        ways = {"with": noted.block if noted else "", **({} if quick else {"without": ""})}
+        for way, block in ways.items():
             text, first_s = await answered(model, prefix, row, block, ahead=False)
             firsts[way].append(first_s)
             holds = any(fact in text.lower() for fact in row["holds"])
@@ -82,20 +85,26 @@ async def measure(path: Path, folder: Path, *, show: bool) -> None:
             if way == "with":
                 by_language.setdefault(row["language"], []).append(holds)
             if show:
-                print(f"{'right' if holds else 'WRONG':<6}{way:<8}{row['ask']}  ->  {text}")
-        if noted:
+                print(
+                    f"{'right' if holds else 'WRONG':<6}{way:<8}{row['ask']}  ->  {text}",
+                    flush=True,
+                )
+        if noted and not quick:
             _, first_s = await answered(model, prefix, row, noted.block, ahead=True)
             firsts["ahead"].append(first_s)
-    for said in SMALL_TALK:
+    for said in SMALL_TALK[: 2 if quick else None]:
         assert await Looking(memory, notify=print)(said) is None
         _, first_s = await answered(model, prefix, {"ask": said, "language": "en"}, "", ahead=False)
         firsts["small talk"].append(first_s)
     await model.close()
     memory.close()
     total = len(table["question"])
-    print(f"{found} of {total} found; right with notes {right['with']}, without {right['without']}")
+    print(
+        f"{found} of {total} found; right with notes {right['with']}, without "
+        f"{'not asked' if quick else right['without']}"
+    )
     print(", ".join(f"{name} {sum(held)} of {len(held)}" for name, held in by_language.items()))
-    for way, seconds in firsts.items():
+    for way, seconds in ((way, all_) for way, all_ in firsts.items() if all_):
         print(f"first token, {way:<12} median {statistics.median(seconds) * 1000:6.0f} ms")
 
 
@@ -103,9 +112,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("--answers", action="store_true", help="print each answer")
+    parser.add_argument("--quick", action="store_true", help="each question once")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        asyncio.run(measure(wanted.model, Path(scratch), show=wanted.answers))
+        asyncio.run(measure(wanted.model, Path(scratch), show=wanted.answers, quick=wanted.quick))
 
 
 if __name__ == "__main__":
