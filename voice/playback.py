@@ -166,9 +166,12 @@ class Loudspeaker:
         if not self.held:
             self._wanted_gain = _LOWERED
 
-    def hold(self) -> None:
-        """Silent within 10 ms; nothing is taken until `go_on` or `flush`."""
+    def hold(self, *, at_once: bool = False) -> None:
+        """Silent within 10 ms, or without a fade where the device makes its own; nothing is
+        taken until `go_on` or `flush`."""
         self._wanted_gain = 0.0
+        if at_once:
+            self._gain = 0.0
 
     def go_on(self, at: int | None = None) -> None:
         """At full voice; from position `at`, where what was taken since was not heard."""
@@ -181,8 +184,11 @@ class Loudspeaker:
         self._next = self._sound_from = self._given
         self._sound.clear()
         self._gain = self._wanted_gain = 1.0
-        if device is None:
-            return
+        if device is not None:
+            self.unheard_from(device)
+
+    def unheard_from(self, device: int) -> None:
+        """What the device took to play at `device` or later is not let be heard."""
         while self._spans and self._spans[-1][0] >= device:
             if len(self._spans) == 1:
                 self._spans[0] = (*self._spans[0][:2], 0)

@@ -99,9 +99,11 @@ class PagePlayback:
     def hold(self) -> None:
         """The page is silent at once, also of what it has buffered; the place is kept."""
         if self._held_at is None and self.loudspeaker.sounding(self.device):
-            self._held_at = self.loudspeaker.heard(self.device)
-            self.loudspeaker.hold()
+            device = self.device
+            self._held_at = self.loudspeaker.heard(device)
+            self.loudspeaker.hold(at_once=True)
             self._to_drain = self.loudspeaker.sounds_until
+            self.loudspeaker.unheard_from(device)
             self._set_gain(0.0)
 
     def go_on(self) -> None:

@@ -119,7 +119,9 @@ def test_held_and_going_on() -> None:
         line.playback.go_on()
         began_ms = line.now_ms
         assert line.gains[-1][1] == 1.0
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.05)
+        assert line.playback.played() == place
+        await asyncio.sleep(0.25)
         truth = place + (line.now_ms - began_ms - BEHIND_MS) * MS
         assert abs(line.playback.played() - truth) <= 20 * MS
 
