@@ -15,7 +15,7 @@ from memory.languages.words import language_of, lexicons
 from memory.notebooks.candidates import SAID, candidates
 from memory.notebooks.edit import one_line
 from memory.notebooks.secrets import secrets, without_secrets
-from memory.records import JournalEntry, Turn
+from memory.records import JournalEntry, Origin, Turn
 
 ENOUGH_TURNS = 4
 """So many turns of the user's that say something are worth an entry by themselves."""
@@ -26,6 +26,8 @@ REMEMBERED_SHOWN = 5
 LINE_CHARS = 160
 _SECRET_CHARS = 4
 
+# Turns that were shown to the model and said by nobody.
+_SHOWN: frozenset[Origin] = frozenset({"note", "tool"})
 _NAMES = {"call": "Call", "chat": "Chat"}
 
 
@@ -36,7 +38,10 @@ def entries_of(
     written into the notebooks because the user asked, in these turns."""
     found = []
     for _, group in groupby(turns, key=lambda turn: day_of(turn.began_at)):
-        entry = _entry(tuple(group), kind, tuple(remembered))
+        of_day = tuple(group)
+        said = tuple(turn for turn in of_day if turn.origin not in _SHOWN)
+        looked_up = len(said) < len(of_day)
+        entry = _entry(said, kind, tuple(remembered), looked_up=looked_up) if said else None
         if entry is not None:
             found.append(entry)
             remembered = ()
@@ -44,11 +49,17 @@ def entries_of(
 
 
 def _entry(
-    turns: tuple[Turn, ...], kind: Literal["call", "chat"], remembered: tuple[str, ...]
+    turns: tuple[Turn, ...],
+    kind: Literal["call", "chat"],
+    remembered: tuple[str, ...],
+    *,
+    looked_up: bool,
 ) -> JournalEntry | None:
+    """`looked_up` is whether an answer rested on the user's notes."""
     marked = {each.turn_index: each.quote for each in reversed(candidates(turns))}
     telling = [turn for turn in turns if turn.index in marked or _says_something(turn)]
-    if not (marked or remembered or len(telling) >= ENOUGH_TURNS):
+    enough = len(telling) >= (1 if looked_up else ENOUGH_TURNS)
+    if not (marked or remembered or enough):
         return None
     title = next(iter((*remembered, *(marked[index] for index in sorted(marked)))), None)
     shown = _shown(turns, {turn.index for turn in telling})

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -65,6 +66,19 @@ def test_an_entry_has_a_title_and_turns() -> None:
         "- Remembered: My sister Lena lives in Bonn now.",
     ]
     assert (entry.at, entry.kind, entry.stars) == (turns[0].began_at, "conversation", 3)
+
+
+def test_what_was_looked_up_is_worth_an_entry() -> None:
+    """An answer from the user's notes; the note itself was said by nobody, and stands in its file."""
+    asked, answer = talk("When does the boiler engineer come to us?", "On Friday.")
+    note = replace(answer, text="The boiler engineer Marta comes on Friday.", origin="note")
+    [entry] = entries_of((asked, note, replace(answer, index=2)), "chat", ())
+    assert entry.title == "When does the boiler engineer come to us?"
+    assert "Marta" not in entry.text
+    assert "- Jarvis: On Friday." in entry.text
+    assert "2 turns" in entry.text
+    assert entries_of((asked, answer), "chat", ()) == ()
+    assert entries_of((note,), "chat", ()) == ()
 
 
 def test_it_is_filed_under_the_day_of_its_turns() -> None:
