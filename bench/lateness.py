@@ -1,0 +1,131 @@
+"""How late is a call's event loop while models work beside it?
+
+    JARVIS_WEIGHTS=... python -m bench.lateness [--seconds 30]
+
+A tick every 5 ms on the loop of a call that runs in real time: the microphone plays recorded
+speech over and over, each turn is transcribed and judged by the real hearing worker and
+answered by a scripted model, and conversations of sixty turns are reviewed one after the other
+by a scripted reviewer. First the loop alone, then all of that. Milliseconds late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+from bench.review_stall import proposal, talk, tick
+from memory import Memory
+from memory.asking import Alone
+from memory.events import percentile
+from memory.llm.protocol import Llm
+from memory.llm.scripted import ScriptedLlm
+from memory.records import LANGUAGES
+from tests.fakes.tone_voice import ToneVoice
+from voice.audio import decode
+from voice.call import Call, CallSetup
+from voice.config import load
+from voice.engines.local import LocalEngine
+from voice.engines.scripted import ScriptedModel
+from voice.hearing.ears import Ears
+from voice.hearing.listener import HearingSettings
+from voice.house import hearing_worker
+from voice.logs import forward_loguru, set_up
+from voice.recording import RecordedCall
+from voice.records import EngineDescription
+from voice.transports.recording import RecordingTransport
+
+SPOKEN = Path(__file__).parents[1] / "fixtures/calls/english/microphone.flac"
+REVIEWED = 40
+ABOUT = EngineDescription(
+    name="Script", hears="", thinks="", speaks="", words_go_to="nowhere", costs="nothing"
+)
+
+
+def now() -> datetime:
+    return datetime.now().astimezone()
+
+
+async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], int, int]:
+    """Microseconds late alone, and at work; turns heard; reviews asked."""
+    loop = asyncio.get_running_loop()
+    (folder / "vault").mkdir()
+    for number in range(REVIEWED):
+        await asyncio.to_thread(talk, folder / "state", f"c{number:03}")
+    memory = Memory.open(folder / "vault", folder / "state", now)
+    worker = hearing_worker(load())
+    await worker.call("warm", {"languages": list(LANGUAGES)})
+    alone: list[int] = []
+    await tick(alone, loop.time() + min(seconds, 5.0))
+    sound = decode(SPOKEN).astype("<i2").tobytes()
+    line = RecordingTransport(
+        RecordedCall(
+            conversation="call", began_at=now(), language="en", languages=LANGUAGES, engine=ABOUT,
+            note="", ended="hang-up", microphone=sound * (1 + int(seconds) // 25), answers=(),
+            typed=(), expected=None,
+        )
+    )  # fmt: skip
+    call = Call(
+        CallSetup(
+            transport=line,
+            ears=Ears(worker, HearingSettings(), LANGUAGES, "en"),
+            engine=LocalEngine(
+                ScriptedModel(lambda _: "On the third of May."),
+                ToneVoice(),
+                languages=LANGUAGES,
+                description=ABOUT,
+            ),
+            conversation=memory.begin("call", "call", now()),
+            memory=memory,
+            session=memory.session(),
+            language="en",
+            now=now,
+        )
+    )
+    llm = ScriptedLlm([proposal(number) for number in range(REVIEWED + 5)])
+
+    async def model() -> Llm:
+        return llm
+
+    task = memory.task(model=model, quiet=Alone(), now=now)
+    running = asyncio.create_task(call.run())
+    await asyncio.sleep(1)  # the pipeline is built once, before anybody speaks
+    reviewing = asyncio.create_task(task.review_now())
+    late: list[int] = []
+    await tick(late, loop.time() + seconds)
+    reviewing.cancel()
+    await asyncio.gather(reviewing, return_exceptions=True)
+    call.hang_up()
+    result = await running
+    await worker.close()
+    memory.close()
+    heard = sum(turn.speaker == "user" for turn in result.turns)
+    return alone, late, heard, len(llm.questions)
+
+
+def row(name: str, late: list[int]) -> str:
+    figures = [percentile(late, percent) / 1000 for percent in (50, 95, 99)]
+    cells = "".join(f"{figure:8.2f}" for figure in (*figures, max(late) / 1000))
+    return f"{name:10}{len(late):8}{cells}"
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    arguments.add_argument("--seconds", type=float, default=30.0)
+    seconds = arguments.parse_args().seconds
+    set_up(40)
+    forward_loguru()
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    with tempfile.TemporaryDirectory() as folder:
+        alone, late, heard, reviews = asyncio.run(measure(Path(folder), seconds))
+    print(f"{'':10}{'ticks':>8}{'p50':>8}{'p95':>8}{'p99':>8}{'worst':>8}")
+    print(row("alone", alone))
+    print(row("at work", late))
+    print(f"{heard} turns heard, {reviews} reviews asked meanwhile")
+
+
+if __name__ == "__main__":
+    main()
