@@ -69,6 +69,10 @@ def serve(
     model: ModelOption = None,
     language: LanguageOption = None,
     port: Annotated[int | None, typer.Option("--port", help="The page's port.")] = None,
+    host: Annotated[
+        str | None,
+        typer.Option("--host", help="Let other machines in: 0.0.0.0, or one address. With a token."),
+    ] = None,
     record: Annotated[
         Path | None, typer.Option("--record", help="Keep each call's sound in this folder.")
     ] = None,
@@ -92,6 +96,7 @@ def serve(
                 "model": model,
                 "language": language,
                 "port": port,
+                "host": host,
                 "record": record,
             }
         )

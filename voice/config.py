@@ -84,6 +84,8 @@ class Config(BaseSettings):
     vad: Literal["silero", "webrtcvad"] = "silero"
 
     port: Annotated[int, Field(ge=1, le=65535)] = 7788
+    host: str = "127.0.0.1"
+    """Where the page listens. Anything but this machine's own address wants a token (S1)."""
     record: Path | None = None
 
     @model_validator(mode="before")

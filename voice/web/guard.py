@@ -11,6 +11,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -41,16 +42,34 @@ _HEADERS: tuple[tuple[bytes, bytes], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """`token`, when set, must come once in the address and later in a cookie."""
+    """`token`, when set, must come once in the address and later in a cookie.
+
+    `wide`: other machines may ask too, at this one's addresses as numbers or by `names`. Such a
+    number can't be made to mean another machine, as a foreign name can.
+    """
 
     port: int
     token: str | None = None
+    wide: bool = False
+    names: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        assert self.token or not self.wide, "whoever lets others in needs a token"
 
     @property
     def hosts(self) -> frozenset[str]:
         names = ("127.0.0.1", "localhost", "[::1]")
         with_port = {f"{name}:{self.port}" for name in names}
         return frozenset(with_port | set(names) if self.port == 80 else with_port)
+
+    def knows(self, host: str) -> bool:
+        """Whether `host`, in small letters, is an address of this page's."""
+        if host in self.hosts:
+            return True
+        name, colon, port = host.rpartition(":")
+        if not self.wide or not colon or port != str(self.port):
+            return False
+        return name in self.names or _is_number(name)
 
     @property
     def cookie(self) -> str:
@@ -78,6 +97,14 @@ class Refusal:
     message: str
 
 
+def _is_number(name: str) -> bool:
+    try:
+        ip_address(name[1:-1] if name.startswith("[") and name.endswith("]") else name)
+    except ValueError:
+        return False
+    return True
+
+
 def _same(given: str | None, wanted: str) -> bool:
     return given is not None and hmac.compare_digest(given.encode(), wanted.encode())
 
@@ -85,7 +112,7 @@ def _same(given: str | None, wanted: str) -> bool:
 def refusal(asked: Asked, policy: Policy) -> Refusal | None:
     """Why this request gets no answer, or None."""
     host = (asked.host or "").lower()
-    if host not in policy.hosts:
+    if not policy.knows(host):
         return Refusal(403, f"This page answers only at http://127.0.0.1:{policy.port}/.")
     if asked.method not in ("GET", "HEAD", "POST"):
         return Refusal(405, "This page knows GET, HEAD and POST only.")

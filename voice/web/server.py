@@ -63,10 +63,17 @@ class _Parts(StaticFiles):
         return response
 
 
-def create_app(house: House, *, port: int, token: str | None = None) -> FastAPI:
-    """The app for one house. `port` is where it will listen: only that address is answered."""
+def create_app(
+    house: House, *, port: int, token: str | None = None, names: frozenset[str] | None = None
+) -> FastAPI:
+    """The app for one house. `port` is where it will listen: only that address is answered.
+
+    With `names` other machines are answered as well, at this one's addresses and these names;
+    then there must be a `token`.
+    """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Guard, policy=Policy(port=port, token=token))
+    policy = Policy(port=port, token=token, wide=names is not None, names=names or frozenset())
+    app.add_middleware(Guard, policy=policy)
     app.mount("/static", _Parts(directory=STATIC))
     aside = Aside()
     for view in VIEWS:

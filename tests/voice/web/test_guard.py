@@ -10,6 +10,7 @@ from voice.web.guard import Asked, Policy, refusal
 
 OPEN = Policy(port=8765)
 GUARDED = Policy(port=8765, token="s3cret")
+WIDE = Policy(port=8765, token="s3cret", wide=True, names=frozenset({"desk.local"}))
 GET = Asked(method="GET", host="127.0.0.1:8765")
 POST = Asked(
     method="POST",
@@ -117,3 +118,34 @@ def test_a_token_opens_no_other_host() -> None:
 def test_port_80() -> None:
     """A browser leaves out port 80, so there the bare name is right."""
     assert refusal(Asked(method="GET", host="localhost"), Policy(port=80)) is None
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8765", None),
+        ("192.168.1.20:8765", None),
+        ("[fe80::1]:8765", None),
+        ("desk.local:8765", None),
+        ("desk:8765", 403),
+        ("evil.example:8765", 403),
+        ("192.168.1.20.evil.example:8765", 403),
+        ("192.168.1.20:80", 403),
+        ("192.168.1.20", 403),
+        ("[fe80::1:8765", 403),
+    ],
+)
+def test_other_machines(host: str, status: int | None) -> None:
+    """Who lets other machines in answers at numbers and its own names, never at a foreign one."""
+    asked = replace(GET, host=host, cookie="s3cret")
+    found = refusal(asked, WIDE)
+    assert (found.status if found else None) == status
+    without = refusal(replace(asked, cookie=None), WIDE)
+    assert without is not None
+    assert without.status == (status or 401)
+
+
+def test_nobody_is_let_in_without_a_token() -> None:
+    """A policy for other machines without a token can't be made."""
+    with pytest.raises(AssertionError):
+        Policy(port=8765, wide=True)
