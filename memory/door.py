@@ -42,6 +42,7 @@ from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
 from memory.notebooks.remember import Asked, only_looks_like_it
 from memory.notes.context import EXTRACTS_CHARS, block
 from memory.notes.looking import Notes
+from memory.notes.looking import warm as warm_notes
 from memory.notes.reading import Read, is_note, read_note
 from memory.presence import Presence
 from memory.prompts import prompt
@@ -94,6 +95,7 @@ def warm() -> None:
     """Read the rules of all languages, half a second's work, before a turn has to wait for it."""
     asks_to_remember("Remember that I like tea.")
     filtered('{"text": "I like tea."}')
+    warm_notes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from memory.index.query import terms
 from memory.index.records import Hit, Progress, Where, no_progress
 from memory.notes.context import EXTRACTS_CHARS, chosen, question_of
 from memory.notes.ranking import fused, ranked
-from memory.notes.relevance import relevant
+from memory.notes.relevance import information, relevant
 from memory.records import Extract
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ LOOKED_AT = 40
 """Pieces that are ordered anew, of each way to find them."""
 
 _RELEVANT_AMONG = 10
+_FIRST_INDEX_S = 5.0
+"""So long the first question waits for an index that is not there yet."""
+
+
+def warm() -> None:
+    """Read what look-ups go by, a third of a second's work, before a turn waits for it."""
+    information(question_of("Where is the tea?"), None, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class Notes:
         """What of the notes has to do with a turn; none for small talk, and none where nothing is
         relevant (N3). `vector` is what `vector_of` gave for these or for nearly these words."""
         question = question_of(said)
-        if not question or not terms(question):
+        if not question or not terms(question) or not self._index.ready_within(_FIRST_INDEX_S):
             return ()
         found = self._found(question, "notes", _RELEVANT_AMONG, vector=vector, fresh=fresh)
         return chosen(self._relevant(found, question), chars)
