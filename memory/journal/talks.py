@@ -57,7 +57,8 @@ def _entry(
 ) -> JournalEntry | None:
     """`looked_up` is whether an answer rested on the user's notes."""
     marked = {each.turn_index: each.quote for each in reversed(candidates(turns))}
-    telling = [turn for turn in turns if turn.index in marked or _says_something(turn)]
+    words = ENOUGH_WORDS // 2 if looked_up else ENOUGH_WORDS
+    telling = [turn for turn in turns if turn.index in marked or _says(turn, words)]
     enough = len(telling) >= (1 if looked_up else ENOUGH_TURNS)
     if not (marked or remembered or enough):
         return None
@@ -82,11 +83,11 @@ def _entry(
     )
 
 
-def _says_something(turn: Turn) -> bool:
+def _says(turn: Turn, words: int) -> bool:
     if turn.speaker != "user" or turn.origin not in SAID:
         return False
     lexicon = lexicons()[language_of(turn.text, turn.language)]
-    return sum(1 for word in lexicon.words(turn.text) if word.key) >= ENOUGH_WORDS
+    return sum(1 for word in lexicon.words(turn.text) if word.key) >= words
 
 
 def _shown(turns: Sequence[Turn], telling: Collection[int]) -> list[Turn]:
