@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pipecat.frames.frames import Frame
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory import Memory, Pending
 from memory.records import LANGUAGES
@@ -16,10 +19,13 @@ from tests.fakes.tone_voice import ToneVoice
 from voice.call import Call, CallResult, CallSetup
 from voice.engines.language_model import Message
 from voice.engines.local import LocalEngine
+from voice.engines.protocol import Opening
 from voice.engines.scripted import ScriptedModel
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
+from voice.frames import MicrophoneFrame
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
+from voice.hearing.scripted import ScriptedHearing
 from voice.recording import RecordedCall, RecordedTyped
 from voice.records import (
     CallEnded,
@@ -387,3 +393,86 @@ def test_a_notebook_that_can_not_be_written_is_told(tmp_path: Path) -> None:
     assert "nothing was saved" in "".join(message.content for message in asked[0][1:])
     assert [event.kind for event in outcome.events if isinstance(event, Notice)] == ["stop"]
     assert page.read_bytes() == b"- I live in K\xf6ln.\n"
+
+
+# The microphone -------------------------------------------------------------------------
+
+
+class Deaf(FrameProcessor):
+    """Takes every sound, and stands still for three seconds at one of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sound = bytearray()
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if isinstance(frame, MicrophoneFrame):
+            self.sound += frame.audio
+            if len(self.sound) == 640 * 200:
+                await asyncio.sleep(3)
+        await self.push_frame(frame, direction)
+
+
+class SlowEngine(LocalEngine):
+    """Ready after a second and a half, and slow once more later."""
+
+    deaf: Deaf
+
+    async def open(self, opening: Opening) -> list[FrameProcessor]:
+        await asyncio.sleep(1.5)
+        self.deaf = Deaf()
+        return [self.deaf, *await super().open(opening)]
+
+
+def test_every_sample_reaches_ears_and_engine(tmp_path: Path) -> None:
+    """From the first one, though the engine is ready after 1.5 s and stands still for 3 s later
+    on: all of it, in order, and the log says so (v5, v19, v23)."""
+    sound = b"".join((n % 30_000).to_bytes(2, "little") for n in range(16_000 * 8))
+
+    async def main() -> tuple[bytes, list[Any]]:
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+
+        def now() -> datetime:
+            return BEGAN + timedelta(seconds=round(loop.time() - began_s, 3))
+
+        (tmp_path / "vault").mkdir()
+        memory = Memory.open(tmp_path / "vault", tmp_path / "state", now)
+        transport = RecordingTransport(typed_call([], 0))
+        transport.gone = loop.create_future()  # the microphone is ours, not the recording's
+        engine = SlowEngine(
+            ScriptedModel(lambda _: ANSWER),
+            ToneVoice(),
+            languages=LANGUAGES,
+            description=DESCRIPTION,
+        )
+        call = Call(
+            CallSetup(
+                transport=transport,
+                ears=Ears(ScriptedHearing([""]), HearingSettings(), LANGUAGES, "en"),
+                engine=engine,
+                conversation=memory.begin("c1", "call", now()),
+                memory=memory,
+                session=memory.session(),
+                language="en",
+                now=now,
+            )
+        )
+        running = asyncio.create_task(call.run())
+        for at in range(0, len(sound), 640):
+            transport.microphone.put(sound[at : at + 640], 16_000)
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(3)
+        call.hang_up()
+        await running
+        logged = memory.events.events("microphone")
+        memory.close()
+        return bytes(engine.deaf.sound), logged
+
+    heard, logged = run_virtual(main, epoch_s=BEGAN.timestamp())
+    assert heard[: len(sound)] == sound
+    [event] = logged
+    assert event.data["delivered"] == event.data["frames"] >= 400
+    assert (event.data["dropped"], event.data["missing"], event.data["waiting"]) == (0, 0, 0)
+    assert event.data["waited_most"] >= 150
