@@ -72,13 +72,21 @@ class Index:
         self._lock_path = state / f"{name}.lock"
         self._reading = threading.RLock()
         self._writing = threading.RLock()
+        self._stopping = threading.Event()
+        self._starting: threading.Thread | None = None
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
         self._reads: tuple[int, int] | None = None
         self._writes: tuple[int, int] | None = None
 
     def close(self) -> None:
+        """A build that goes on is given up."""
+        self._stopping.set()
+        if self._starting is not None:
+            self._starting.join()
+            self._starting = None
         with self._writing, self._reading:
+            self._stopping.clear()
             if self._reader is not None:
                 with suppress(MemoryFault):  # it is tried again at the next start
                     self.scrub()
@@ -217,6 +225,28 @@ class Index:
                 return database.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)]
         except sqlite3.DatabaseError:
             return False
+
+    def ready_within(self, seconds: float) -> bool:
+        """Whether it is there to be asked. Where it is not it is built, in a thread of its own, and
+        waited for so long, once: who waits for an answer does not wait for a first index."""
+        if self._is_ready():
+            return True
+        if self._starting is None:
+            self._starting = threading.Thread(target=self._start, name="first index", daemon=True)
+            self._starting.start()
+            self._starting.join(seconds)
+        elif not self._starting.is_alive():
+            self._starting = None
+        return self._is_ready()
+
+    def _start(self) -> None:
+        try:
+            self._make_sure(no_progress)
+        except MemoryFault as fault:
+            log.warning("the index was not built: %s", fault)
+
+    def _is_ready(self) -> bool:
+        return (self._reads is not None and self.path.exists()) or self._is_current()
 
     def refresh(self, progress: Progress = no_progress) -> Refreshed:
         """Take in what was added, changed and removed since the index looked last."""
@@ -436,6 +466,8 @@ class Index:
         database.execute("BEGIN")
         writer = Writer(database, self._kind_of, self._cutting, empty=True)
         for done, (name, _) in enumerate(names, start=1):
+            if self._stopping.is_set():
+                raise StateUnwritable(f"The index {self.path} was closed while it was built.")
             content = read_note(self._folder, name)
             if content is not None:
                 writer.put(name, content)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import threading
 import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -182,6 +183,19 @@ def test_an_index_that_is_harmed_comes_back(
     assert {path.name for path in index.path.parent.iterdir()} <= {
         "index.db", "index.db-wal", "index.db-shm", "index.lock",
     }  # fmt: skip
+    index.close()
+
+
+def test_nobody_waits_long_for_a_first_index(vault: Path, index: Index) -> None:
+    """A question waits so long and no longer; the index is built meanwhile, or given up when it is
+    closed."""
+    for number in range(40):
+        write(vault, f"{number}.md", f"The boiler number {number} hums.")
+    assert not index.ready_within(0.0)
+    assert [thread.name for thread in threading.enumerate()].count("first index") == 1
+    index.close()
+    assert index.ready_within(30.0)
+    assert len(index.search("boiler", limit=50, fresh=False)) == 40
     index.close()
 
 
