@@ -127,7 +127,7 @@ async def once(folder: Path, sound: bytes, at_s: float | None, step: int | None)
     elif handed != list(result.turns) or len(pending) != (1 if result.turns else 0):
         wrong = f"{len(pending)} hand-overs of {len(handed)} turns, {len(result.turns)} were said"
     elif left:
-        wrong = f"left running: {', '.join(task.get_name() for task in left)}"
+        wrong = f"left running: {', '.join(str(task.get_coro()) for task in left)}"
     return HungUp(f"{at_s} s" if at_s is not None else f"step {step}", took_s, len(handed), wrong)
 
 
