@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 FRESH_S = 1.0
 """For so long a look at which notes were edited serves: the words of a turn come in parts."""
 
+PATIENCE_S = 0.5
+"""What typed words mean is waited for so long; it takes 40 ms where the CPU is free."""
+
 _SAME_QUESTION = 0.6
 _WORD = re.compile(r"\w+")
 
@@ -83,7 +86,7 @@ class Looking:
             before = None
         meant, making = self._meaning
         if patient and meant == said:
-            return await making
+            await asyncio.wait({making}, timeout=PATIENCE_S)
         for each in (self._meaning, before):
             if each is not None and each[1].done() and _is_same(each[0], said):
                 return each[1].result()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.records import LANGUAGES
+from memory.records import LANGUAGES, Extract
 from voice import keyboard
 from voice.chat import Chat
 from voice.engines.scripted import ScriptedModel
@@ -83,3 +83,16 @@ def test_the_line_for_a_wish(saved: bool, shown: str) -> None:
         saved=saved, notebook="USER.md", entry="Is vegan.", reason="no room.", change=None
     )
     assert keyboard._written(event) == shown
+
+
+@pytest.mark.parametrize(
+    ("heading", "last", "shown"),
+    [
+        ("", 3, "[from house.md, line 3]"),
+        ("Boiler", 5, "[from house.md, lines 3 to 5, Boiler]"),
+    ],
+)
+def test_where_an_extract_stands(heading: str, last: int, shown: str) -> None:
+    """The terminal names file, lines and heading of what an answer rests on (N6)."""
+    extract = Extract(file="house.md", first_line=3, last_line=last, heading=heading, text="x")
+    assert keyboard._place(extract) == shown
