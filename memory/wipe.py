@@ -306,7 +306,7 @@ def _clear(todo: WipePlan, state: Path) -> WipeReport:
     if not failed:
         store.erase(state / MARKER)
     cleared = _cleared(todo)
-    log.warning(
+    log.info(
         "wiped: %d files, %d bytes; %d could not be",
         sum(each.files for each in cleared), sum(each.bytes for each in cleared), len(failed),
     )  # fmt: skip

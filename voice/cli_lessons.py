@@ -198,7 +198,8 @@ def reflect(
             typer.echo(line)
     for fault in report.faults:
         typer.echo(fault, err=True)
-    if report.outcome in ("no model", "unavailable", "nonsense", "busy", "switched off"):
+    failed = ("no model", "unavailable", "nonsense", "busy", "switched off")
+    if report.outcome in failed and not report.made:
         raise typer.Exit(FAILED)
 
 
