@@ -16,17 +16,8 @@ from datetime import datetime
 from typing import Any
 
 from memory.records import Language, Prefix, Turn
-from voice.engines.realtime_core import (
-    MOST_TOOL_ROUNDS,
-    Answer,
-    Event,
-    Note,
-    Question,
-    RealtimeCore,
-    Renew,
-    Timer,
-    Usage,
-)
+from voice.engines.realtime_core import MOST_TOOL_ROUNDS, RealtimeCore
+from voice.engines.realtime_records import Answer, Event, Note, Question, Renew, Timer, Usage
 from voice.engines.realtime_seed import Said, ToolUse, seed
 from voice.engines.realtime_sound import ANSWER_HZ, MICROPHONE_HZ, Alignment, Item, UserTurn
 from voice.heard import heard_text
@@ -95,7 +86,7 @@ class GeminiCore(RealtimeCore):
     """`handle` resumes the session; None where there is none, or it was refused."""
 
     rate_hz = MICROPHONE_HZ
-    answer_s = 10.0
+    answer_s = 6.0
 
     def __init__(self, *, prefix: Prefix, language: Language, earlier: Sequence[Turn] = ()) -> None:
         super().__init__(prefix=prefix, language=language, earlier=earlier)

@@ -11,18 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory.records import Language, Prefix, Turn
-from voice.engines.realtime_core import (
-    MOST_TOOL_ROUNDS,
-    Answer,
-    Event,
-    GiveUp,
-    Lose,
-    Note,
-    Question,
-    RealtimeCore,
-    Usage,
-)
+from voice.engines.realtime_core import MOST_TOOL_ROUNDS, RealtimeCore
 from voice.engines.realtime_errors import OPENAI, Judgement, SessionRefused
+from voice.engines.realtime_records import Answer, Event, GiveUp, Lose, Note, Question, Usage
 from voice.engines.realtime_seed import Said, ToolUse
 from voice.engines.realtime_sound import ANSWER_HZ, Delete, Item, Truncate, UserTurn, cut
 from voice.heard import heard_text

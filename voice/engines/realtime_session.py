@@ -22,15 +22,15 @@ from pipecat.frames.frames import (
     InputAudioRawFrame,
     InterruptionFrame,
     StartFrame,
-    TTSAudioRawFrame,
-    TTSStartedFrame,
-    TTSStoppedFrame,
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory.records import Prefix, Turn
 from voice.engines.protocol import Opening
-from voice.engines.realtime_core import (
+from voice.engines.realtime_core import RealtimeCore
+from voice.engines.realtime_errors import Judgement, SessionRefused
+from voice.engines.realtime_frames import frames_of, used
+from voice.engines.realtime_records import (
     Arm,
     Began,
     Effect,
@@ -40,7 +40,6 @@ from voice.engines.realtime_core import (
     Lose,
     Note,
     Question,
-    RealtimeCore,
     Renew,
     RunTool,
     Send,
@@ -49,11 +48,9 @@ from voice.engines.realtime_core import (
     Spoke,
     Timer,
     Want,
-    arguments_of,
 )
-from voice.engines.realtime_errors import Judgement, SessionRefused
 from voice.engines.realtime_socket import Address, Greeting, Link, open_link
-from voice.engines.realtime_sound import ANSWER_HZ, MICROPHONE_HZ
+from voice.engines.realtime_sound import MICROPHONE_HZ
 from voice.engines.realtime_times import (
     CONNECTS,
     CONNECTS_WITH_SPARE,
@@ -65,11 +62,8 @@ from voice.engines.realtime_times import (
     pulse_s,
 )
 from voice.frames import (
-    AnswerBeganFrame,
-    AnswerDoneFrame,
     AnswerFailedFrame,
     HeardFrame,
-    SpokenFrame,
     TypedFrame,
 )
 from voice.records import (
@@ -88,7 +82,6 @@ from voice.tools import Tool
 log = logging.getLogger(__name__)
 
 _NOTES_S = 0.3
-_TOOL_S = 20.0
 _CANCELLING_S = 0.5
 _WHAT_TO_DO = "Say something to try again, or choose the local engine."
 
@@ -436,7 +429,7 @@ class RealtimeSession(FrameProcessor):
                 if self._link is not None:
                     self._link.send(event)
             case Began() | Spoke() | Sound() | Ended() | Failed():
-                self._frames += _frames_of(effect, self._core.prefix.sha256)
+                self._frames += frames_of(effect, self._core.prefix.sha256)
                 if isinstance(effect, Ended):
                     self._strikes = 0
             case Silence():
@@ -476,13 +469,7 @@ class RealtimeSession(FrameProcessor):
         self._spawn(self._carry_out())
 
     async def _run_tool(self, asked: RunTool) -> None:
-        tool, arguments = self._tools.get(asked.name), arguments_of(asked.arguments)
-        if tool is None:
-            output = f"There is no tool {asked.name}."
-        elif arguments is None:
-            output = "The arguments were no JSON object. Ask again with one."
-        else:
-            output = await _used(tool, arguments)
+        output = await used(self._tools.get(asked.name), asked)
         self._core.tool_done(asked.call_id, output)
         await self._carry_out()
 
@@ -580,42 +567,3 @@ class RealtimeSession(FrameProcessor):
             # What was pushed in this very moment lies in the next processor's inbox, where
             # an interruption overtakes it; let it be taken in, to be thrown away with the rest.
             await asyncio.sleep(0)
-
-
-async def _used(tool: Tool, arguments: dict[str, Any]) -> str:
-    try:
-        async with asyncio.timeout(_TOOL_S):
-            return await tool(arguments)
-    except TimeoutError:
-        return "The tool gave no result in time."
-    except Exception:
-        # A tool's mistake must not leave the model, and the user, waiting for it.
-        log.exception("the tool %s failed", tool.name)
-        return "The tool failed."
-
-
-def _frames_of(effect: Began | Spoke | Sound | Ended | Failed, prefix_sha256: str) -> list[Frame]:
-    match effect:
-        case Began(to, first_token_s, extracts):
-            began = AnswerBeganFrame(
-                to=to,
-                first_token_s=first_token_s,
-                first_audio_s=asyncio.get_running_loop().time(),
-                extracts=extracts,
-            )
-            return [began, TTSStartedFrame()]
-        case Spoke(text, samples, language):
-            return [
-                SpokenFrame(text=text, samples=samples, sample_rate_hz=ANSWER_HZ, language=language)
-            ]
-        case Sound(audio):
-            return [TTSAudioRawFrame(audio=audio, sample_rate=ANSWER_HZ, num_channels=1)]
-        case Ended(usage):
-            done = AnswerDoneFrame(
-                prompt_tokens=usage.prompt_tokens,
-                cached_tokens=usage.cached_tokens,
-                prefix_sha256=prefix_sha256,
-            )
-            return [TTSStoppedFrame(), done]
-        case Failed(text):
-            return [AnswerFailedFrame(text=text)]

@@ -14,8 +14,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from voice.engines.realtime_addresses import host_of, is_loopback
-from voice.engines.realtime_core import Event
 from voice.engines.realtime_errors import ErrorTable, Judgement, SessionRefused
+from voice.engines.realtime_records import Event
 
 log = logging.getLogger(__name__)
 # The library's own lines would hold keys and what was said.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memory.records import Prefix
 from tests.voice.engines.test_openai_core import FRAME, NOTES, Tool, said
 from voice.engines.gemini_core import GeminiCore, GeminiSetup
-from voice.engines.realtime_core import Began, Ended, Failed, Question, Renew, Send, Sound
+from voice.engines.realtime_records import Began, Ended, Failed, Question, Renew, Send, Sound
 from voice.records import NotesFound
 from voice.tools import frozen
 

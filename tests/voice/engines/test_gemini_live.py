@@ -324,7 +324,7 @@ def test_odd_messages_cost_no_turn(fault: Fault) -> None:
 
 
 def test_a_service_that_says_nothing_is_asked_anew_in_another_session() -> None:
-    """Ten silent seconds count as lost; the words are said again there."""
+    """Six silent seconds count as lost; the words are said again there."""
 
     async def scenario(caller: GeminiCaller) -> None:
         await caller.ask("One?")

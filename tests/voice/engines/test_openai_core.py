@@ -11,7 +11,8 @@ import pytest
 
 from memory.records import Extract, Prefix, Speaker, Turn
 from voice.engines.openai_core import OpenAICore, OpenAIGreeting, settings
-from voice.engines.realtime_core import (
+from voice.engines.realtime_errors import SessionRefused
+from voice.engines.realtime_records import (
     Began,
     Ended,
     Failed,
@@ -23,7 +24,6 @@ from voice.engines.realtime_core import (
     Sound,
     Spoke,
 )
-from voice.engines.realtime_errors import SessionRefused
 from voice.records import NotesFound, UserSaid
 from voice.tools import frozen
 

@@ -36,7 +36,7 @@ from tests.fakes.remote_call import ANSWERING, BEGAN_AT, NOTEBOOK, calling
 from tests.fakes.remote_call import OpenAICaller as Caller
 from voice.engines.openai_core import OpenAICore, settings
 from voice.engines.openai_realtime import OpenAIRealtimeEngine
-from voice.engines.realtime_core import Question, Send
+from voice.engines.realtime_records import Question, Send
 from voice.errors import EngineUnavailable
 from voice.frames import (
     AnswerBeganFrame,

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.voice.engines.test_openai_core import FRAME, NOW, Session
-from voice.engines.realtime_core import Began, Ended, Failed, Question, Sound, arguments_of
+from voice.engines.realtime_core import arguments_of
+from voice.engines.realtime_records import Began, Ended, Failed, Question, Sound
 
 STEPS = ("ask", "created", "sound", "done", "interrupt", "lose", "speak", "noise", "type", "frame")
 
