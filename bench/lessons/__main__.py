@@ -1,4 +1,4 @@
-"""Lessons, measured: `python -m bench.lessons [pairs] [years] [kills] [wipe] [--rounds N]`."""
+"""Lessons, measured: `python -m bench.lessons [pairs] [years] [week] [kills] [wipe] [--rounds N]`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from memory.lessons.records import KINDS, Alike, Going, Lesson
 from memory.lessons.same import by_meaning, by_words, thresholds_of
 from memory.lessons.score import score
 from memory.lessons.shelf import Shelf
+from tests.memory.learning import House, for_a_while, run
 
 PAIRS = Path(__file__).parent / "pairs.jsonl"
 BEGIN = datetime(2026, 1, 1, 9, tzinfo=UTC)
@@ -229,9 +230,43 @@ def wipe(rounds: int) -> None:
     )
 
 
+def week() -> None:
+    """A week by itself on the virtual clock: a lively day, then a quiet one, in turn."""
+
+    async def live() -> None:
+        answer = {"kind": "user", "text": "The user often interrupts long answers", "facts": [1]}
+        house = House(Path(folder), *[json.dumps({"lessons": [answer]})] * 99)
+        lessons = Lessons(house.events, lambda: None)
+        task = house.task(lessons=lessons)
+        idle_calls = 0
+        for hour in range(7 * 24):
+            before = len(house.model.questions)
+            lively = hour // 24 % 2 == 0
+            for _ in range(4 if lively else 0):
+                house.events.append("interrupted", house.now(), data={"heard_ms": 9_000})
+            await for_a_while(task, hours=1)
+            # What the caps put off is new until it was asked about.
+            if not lively and hour % 24 > 12:
+                idle_calls += len(house.model.questions) - before
+        days: dict[str, Counter[str]] = {}
+        for event in house.events.events("reflected"):
+            day = days.setdefault(event.at.date().isoformat(), Counter())
+            day["passes"] += event.data["outcome"] != "asking"
+            day["tokens"] += event.data["tokens_in"] + event.data["tokens_out"]
+        print(
+            f"a week by itself: {len(house.model.questions)} calls, at most "
+            f"{max(day['passes'] for day in days.values())} passes and "
+            f"{max(day['tokens'] for day in days.values())} tokens a day, {idle_calls} calls with "
+            f"nothing new, {len(lessons.live())} live lesson(s)"
+        )
+
+    with tempfile.TemporaryDirectory() as folder:
+        run(live)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", default=["pairs", "years", "kills", "wipe"])
+    parser.add_argument("what", nargs="*", default=["pairs", "years", "week", "kills", "wipe"])
     parser.add_argument("--rounds", type=int, default=1_000)
     given = parser.parse_args()
     for what in given.what:
@@ -241,10 +276,12 @@ def main() -> None:
             years()
         elif what == "kills":
             kills(given.rounds)
+        elif what == "week":
+            week()
         elif what == "wipe":
             wipe(max(1, given.rounds // 10))
         else:
-            parser.error(f"{what} is none of pairs, years, kills, wipe")
+            parser.error(f"{what} is none of pairs, years, week, kills, wipe")
 
 
 if __name__ == "__main__":
