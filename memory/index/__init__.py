@@ -190,7 +190,7 @@ class Index:
                 with self._reading:
                     return ask(self._opened())
             except sqlite3.DatabaseError as fault:
-                if last or not _is_damage(fault):
+                if last or not schema.is_damage(fault):
                     raise self._unusable(fault) from fault
                 log.warning("%s is damaged (%s) and is built anew", self.path, fault)
                 self.rebuild(progress)
@@ -257,7 +257,7 @@ class Index:
                 for name, stamp in found_in(self._folder).items()
                 if self._kind_of(name) is not None
             }
-            known = self._ask(_stamps)
+            known = self._ask(schema.stamps)
             new = [name for name in there if name not in known]
             changed = [name for name, stamp in there.items() if known.get(name, stamp) != stamp]
             gone = [name for name in known if name not in there]
@@ -276,7 +276,7 @@ class Index:
                 inside
                 for name in names
                 if name is not None
-                for inside in (name, *self._ask(_files_in(name)), *self._new_in(name))
+                for inside in (name, *self._ask(schema.files_in(name)), *self._new_in(name))
                 if is_note(inside) and self._kind_of(inside) is not None
             ]
             self._take_in(list(dict.fromkeys(files)), no_progress)
@@ -301,7 +301,7 @@ class Index:
         the next look.
         """
         with self._writing:
-            if not self.path.exists() or not self._ask(_is_unclean):
+            if not self.path.exists() or not self._ask(schema.is_unclean):
                 return True
             try:
                 database = self._opened_to_write()
@@ -491,7 +491,7 @@ class Index:
                     old.execute("PRAGMA journal_mode = WAL")
                     old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except sqlite3.DatabaseError as fault:
-                if not _is_damage(fault):
+                if not schema.is_damage(fault):
                     raise
                 for suffix in ("-wal", "-shm", ""):
                     store.remove(Path(f"{self.path}{suffix}"))
@@ -516,38 +516,5 @@ class Index:
         return StateUnwritable(f"The index {self.path} can't be used: {advice}.")
 
 
-def _is_unclean(database: sqlite3.Connection) -> bool:
-    return bool(database.execute("SELECT 1 FROM meta WHERE name = 'unclean'").fetchall())
-
-
-def _stamps(database: sqlite3.Connection) -> dict[str, Stamp]:
-    return {
-        name: (modified, changed, size, inode)
-        for name, modified, changed, size, inode in database.execute(
-            "SELECT name, modified_ns, changed_ns, bytes, inode FROM file"
-        )
-    }
-
-
-def _files_in(folder: str) -> Callable[[sqlite3.Connection], list[str]]:
-    """What the index knows of a folder; nothing of what is a file."""
-
-    def ask(database: sqlite3.Connection) -> list[str]:
-        found = database.execute(
-            "SELECT name FROM file WHERE name > ? AND name < ?",
-            (f"{folder}/", f"{folder}0"),  # "0" comes behind "/"
-        )
-        return [name for (name,) in found]
-
-    return ask
-
-
 def _short_hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _is_damage(fault: sqlite3.DatabaseError) -> bool:
-    """Whether the file is none, or not the one that we made; not that it is held or can't be
-    written."""
-    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)

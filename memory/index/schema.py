@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+
+from memory.notes.reading import Stamp
 
 log = logging.getLogger(__name__)
 
@@ -116,3 +119,36 @@ def made_for(path: Path) -> dict[str, str] | None:
             return dict(database.execute("SELECT name, value FROM meta"))
     except sqlite3.DatabaseError:
         return None
+
+
+def stamps(database: sqlite3.Connection) -> dict[str, Stamp]:
+    return {
+        name: (modified, changed, size, inode)
+        for name, modified, changed, size, inode in database.execute(
+            "SELECT name, modified_ns, changed_ns, bytes, inode FROM file"
+        )
+    }
+
+
+def is_unclean(database: sqlite3.Connection) -> bool:
+    return bool(database.execute("SELECT 1 FROM meta WHERE name = 'unclean'").fetchall())
+
+
+def files_in(folder: str) -> Callable[[sqlite3.Connection], list[str]]:
+    """What the index knows of a folder; nothing of what is a file."""
+
+    def ask(database: sqlite3.Connection) -> list[str]:
+        found = database.execute(
+            "SELECT name FROM file WHERE name > ? AND name < ?",
+            (f"{folder}/", f"{folder}0"),  # "0" comes behind "/"
+        )
+        return [name for (name,) in found]
+
+    return ask
+
+
+def is_damage(fault: sqlite3.DatabaseError) -> bool:
+    """Whether the file is none, or not the one that we made; not that it is held or can't be
+    written."""
+    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
