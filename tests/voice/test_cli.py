@@ -83,7 +83,7 @@ def test_stats_of_nothing(cli: CliRunner, tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     assert "Nothing yet" in cli.invoke(app, ["stats"]).stdout
     report = json.loads(cli.invoke(app, ["stats", "--json"]).stdout)
-    assert report == {"latency": [], "tokens": [], "counts": {}}
+    assert report == {"latency": [], "tokens": [], "counts": {}, "microphones": []}
 
 
 def test_models_in_an_empty_folder(
