@@ -241,8 +241,8 @@ class EventLog:
     """Safe for threads, and for several processes on one file.
 
     A damaged database is moved aside under a name with the time (`now`), told in
-    `warnings`, and a new one is begun. `enter` is called whenever the file is opened. Every method raises StateUnwritable when the disk
-    fails.
+    `warnings`, and a new one is begun. `enter` is called whenever the file is opened. Every
+    method raises StateUnwritable when the disk fails.
     """
 
     def __init__(
