@@ -27,12 +27,13 @@ _ROWS_AT_ONCE = 8192
 _LEAST_FOR_A_SPREAD = 4
 _DEVIATION_OF_MEDIAN = 1.4826
 _LEAST_SPREAD = 0.02
+_CLOSE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """`order` are pieces, the nearest first: those that are nearer than the nearest of so many
-    would be by chance. `deviations` tell of every piece that has a vector
+    """`order` are pieces, the nearest first: those that are about as near as the nearest of so
+    many would be by chance, or nearer. `deviations` tell of every piece that has a vector
     how much nearer than the middle one it is, in standard deviations."""
 
     order: tuple[int, ...]
@@ -82,7 +83,7 @@ class Meaning:
         deviations = (cosines - middle) / max(spread, _LEAST_SPREAD)
         some = np.argpartition(-deviations, min(limit, len(deviations) - 1))[:limit]
         best = some[np.argsort(-deviations[some], kind="stable")]
-        by_chance = math.sqrt(2 * math.log(len(deviations)))
+        by_chance = math.sqrt(2 * math.log(len(deviations))) - _CLOSE
         return Nearest(
             tuple(int(known.pieces[at]) for at in best if deviations[at] > by_chance),
             dict(zip(known.pieces.tolist(), deviations.tolist(), strict=True)),
