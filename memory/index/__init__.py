@@ -329,18 +329,28 @@ class Index:
         return "journal" if name.startswith(_JOURNAL) else None
 
     def _take_in(self, names: list[str], progress: Progress) -> None:
-        done = 0
-        for some in self._read(names):
-            with self._transaction() as database:
-                writer = Writer(database, self._kind_of, self._cutting)
-                for name, content in some:
-                    if content is None:
-                        writer.take(name)
-                    else:
-                        writer.put(name, content)
-                    done += 1
-                    progress(done, len(names))
-                writer.write()
+        try:
+            done = 0
+            for some in self._read(names):
+                self._write(some)
+                done += len(some)
+                progress(done, len(names))
+        except StateUnwritable as fault:
+            cause = fault.__cause__
+            if not isinstance(cause, sqlite3.DatabaseError) or not schema.is_damage(cause):
+                raise
+            log.warning("%s is damaged (%s) and is built anew", self.path, cause)
+            self.rebuild(progress)
+
+    def _write(self, files: list[tuple[str, Read | Unread | None]]) -> None:
+        with self._transaction() as database:
+            writer = Writer(database, self._kind_of, self._cutting)
+            for name, content in files:
+                if content is None:
+                    writer.take(name)
+                else:
+                    writer.put(name, content)
+            writer.write()
 
     def _read(self, names: list[str]) -> Iterator[list[tuple[str, Read | Unread | None]]]:
         """Files as they are now, so many at a time: a slow disk is waited for before a

@@ -199,6 +199,16 @@ def test_nobody_waits_long_for_a_first_index(vault: Path, index: Index) -> None:
     index.close()
 
 
+def test_harm_that_a_change_meets_is_mended(vault: Path, index: Index) -> None:
+    """A watcher that writes into a harmed index has it built anew, with its file in it."""
+    write(vault, "a.md", "The boiler hums.")
+    index.check()
+    without_a_table(index.path)
+    write(vault, "b.md", "Another boiler.")
+    index.update(["b.md"])
+    assert len(index.search("boiler", fresh=False)) == 2
+
+
 def test_what_a_crash_left_is_removed(vault: Path, index: Index) -> None:
     """A copy that was being built when its process died does not stay."""
     write(vault, "a.md", "The boiler hums.")
