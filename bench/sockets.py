@@ -78,7 +78,6 @@ class Call:
 
     async def _ask(self, number: int) -> None:
         caller = self._caller
-        done = len(caller.of(AnswerDoneFrame, AnswerFailedFrame))
         began_ms = caller.position_ms
         for frame in range(SPEECH_MS // 20):
             await caller.sound(20, 4000)
@@ -87,15 +86,14 @@ class Call:
             if frame == 50:
                 await caller.tell(Partial(text="Turn", language="en", began_ms=began_ms))
             await asyncio.sleep(0.02)
-        sounds = len(caller.of(TTSAudioRawFrame))
         await caller.end(began_ms, f"Turn {number}")
         asked_s = _now_s()
-        await caller.until(lambda: len(caller.of(TTSAudioRawFrame, AnswerFailedFrame)) > sounds)
+        await caller.until(lambda: caller.of(TTSAudioRawFrame, AnswerFailedFrame))
         self.outcome.first_sound_ms.append(1000 * (_now_s() - asked_s))
-        await caller.until(lambda: len(caller.of(AnswerDoneFrame, AnswerFailedFrame)) > done)
-        caller.out.frames = [
-            frame for frame in caller.out.frames if not isinstance(frame, TTSAudioRawFrame)
-        ]
+        await caller.until(lambda: caller.of(AnswerDoneFrame, AnswerFailedFrame))
+        self.outcome.failed += len(caller.of(AnswerFailedFrame))
+        caller.out.frames.clear()  # or each look at them would take longer than the last
+        caller.server.log.clear()
 
     async def _kill(self) -> None:
         for at_s in self._kills:
@@ -111,7 +109,6 @@ class Call:
         said = [turn.text for turn in caller.turns if turn.speaker == "user"]
         answers = [turn.text for turn in caller.turns if turn.speaker == "assistant"]
         outcome.turns = len(said)
-        outcome.failed = len(caller.of(AnswerFailedFrame))
         outcome.sessions = len(caller.server.connections)
         if said != [f"Turn {number}" for number in range(1, self._turn + 1)]:
             outcome.wrong.append("the user's turns are not what was said")
