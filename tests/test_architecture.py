@@ -122,7 +122,6 @@ PURE = {
     "voice.engines.realtime_addresses",
     "voice.engines.realtime_core",
     "voice.engines.realtime_errors",
-    "voice.engines.realtime_records",
     "voice.engines.realtime_seed",
     "voice.engines.realtime_sound",
     "voice.engines.realtime_times",
@@ -154,7 +153,6 @@ WITHOUT_RULES = {
     "memory.notebooks.limits",
     "memory.records",
     "voice.engines.language_model",
-    "voice.engines.realtime_records",
     "voice.errors",
     "voice.records",
 }

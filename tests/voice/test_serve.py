@@ -29,7 +29,7 @@ def test_this_machine_needs_no_token(host: str) -> None:
     assert who_may_ask(Config(host=host)) == (None, None)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.20"])
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.20"])  # noqa: S104 - nothing is bound
 def test_other_machines_need_a_token(host: str) -> None:
     """Anything wider has a new token at each start, and this machine's own names."""
     token, names = who_may_ask(Config(host=host))

@@ -151,11 +151,11 @@ export default class Settings {
     );
   }
 
-  written(name, { secret = false, placeholder = "" } = {}) {
+  written(name, { secret = false } = {}) {
     const { data } = this;
     const field = el("input", {
       class: "field mono", id: `set-${name}`, disabled: data.fixed.includes(name), autocomplete: "off", spellcheck: false,
-      type: secret ? "password" : "text", placeholder: secret && data.values[name] ? t("key_is_set") : placeholder, value: secret ? "" : data.values[name] ?? "",
+      type: secret ? "password" : "text", placeholder: secret && data.values[name] ? t("key_is_set") : "", value: secret ? "" : data.values[name] ?? "",
       "aria-describedby": `hint-${name}`,
     });
     const save = () => field.value !== (secret ? "" : data.values[name] ?? "") && this.set(name, field.value, field);
@@ -170,7 +170,7 @@ export default class Settings {
       remote && values.engine !== "gemini" ? this.labelled("openai_key", this.written("openai_key", { secret: true }), t("hint_openai_key")) : null,
       remote && values.engine !== "openai" ? this.labelled("gemini_key", this.written("gemini_key", { secret: true }), t("hint_gemini_key")) : null,
       ["openai", "gemini"].includes(values.engine) ? null : [
-        this.labelled("llm_url", this.written("llm_url", { placeholder: "http://127.0.0.1:11434/v1" }), t("hint_llm_url")),
+        this.labelled("llm_url", this.written("llm_url"), t("hint_llm_url")),
         values.llm_url ? this.labelled("llm_model", this.written("llm_model"), t("hint_llm_model")) : null,
       ],
       this.languages(),
