@@ -24,6 +24,8 @@ _LOWERED: Final = 0.2
 """-14 dB: clearly softer, still to be followed."""
 _RAMP_SAMPLES: Final = RATE_HZ // 100
 _STEP_SAMPLES: Final = RATE_HZ * ENVELOPE_MS // 1000
+_GAP_SAMPLES: Final = RATE_HZ * 40 // 1000
+"""Between two portions of an answer the next one may be on its way: it still sounds."""
 _KEPT_SAMPLES: Final = RATE_HZ * 2
 _SPANS_KEPT_SAMPLES: Final = RATE_HZ * 10
 
@@ -85,6 +87,7 @@ class Loudspeaker:
         self._envelope: deque[float] = deque(maxlen=ENVELOPE_FRAMES)
         self._power = 0.0
         self._power_samples = 0
+        self._gap = 0
 
     @property
     def given(self) -> int:
@@ -111,7 +114,7 @@ class Loudspeaker:
 
     def give(self, pcm: bytes) -> int:
         """Whole samples. Returns the position of the first one."""
-        begin = self._given
+        begin, self._gap = self._given, _GAP_SAMPLES
         self._sound += pcm
         self._given += len(pcm) // _BYTES
         return begin
@@ -149,7 +152,7 @@ class Loudspeaker:
 
     def sounding(self, device: int) -> bool:
         """Whether something given plays at `device` or later."""
-        return bool(self.waiting) or device < self.sounds_until
+        return bool(self.waiting) or device < self.sounds_until + self._gap
 
     @property
     def sounds_until(self) -> int:
@@ -184,6 +187,7 @@ class Loudspeaker:
         self._next = self._sound_from = self._given
         self._sound.clear()
         self._gain = self._wanted_gain = 1.0
+        self._gap = 0
         if device is not None:
             self.unheard_from(device)
 

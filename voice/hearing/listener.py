@@ -52,6 +52,7 @@ _HALF_DUPLEX = (
     "speaks. Use headphones, or stop it with the button."
 )
 _TRIES = 3
+_WORDS_TAKE_MS = 700
 _SECOND_THOUGHT_MS = 140
 """Most pauses within a sentence are over by then: 200 ms after the last sound."""
 _LIKELY_OVER = 0.8
@@ -442,10 +443,14 @@ class Listener:
             self._yielding.stopped()
             self._say(turn, BargedIn(began_ms=turn.began_ms))
 
-    def _weigh_barge_in(self, turn: _Turn, found: _Words) -> None:
+    def _weigh_barge_in(self, turn: _Turn, found: _Words, *, whole: bool) -> None:
         """A lasting voice with words in it stops the answer; "mhm" and music don't."""
         if turn.barged or not self._answering:
             return
+        if not whole and (
+            self.position_ms - turn.began_ms < _WORDS_TAKE_MS or len(words(found.text)) < 2
+        ):
+            return  # half a word is any word: "vale" begins like "bye"; it is silent already
         meant = found.nothing is None and not self._only_listens(found)
         if meant and self._whose(turn, found) != "own":
             self._barge_in(turn)
@@ -489,7 +494,7 @@ class Listener:
 
     def _learn(self, turn: _Turn, found: _Words) -> None:
         """Words of a turn that goes on."""
-        self._weigh_barge_in(turn, found)
+        self._weigh_barge_in(turn, found, whole=False)
         said = " ".join(words(found.text)) if found.nothing is None else ""
         self._endpointer.words_came(changed=said != turn.shown)
         if said and said != turn.shown:
@@ -549,7 +554,7 @@ class Listener:
             else ending(found.text, phrases(found.language)),
         )
         if found.nothing is None and turn.told_guess is None:
-            self._weigh_barge_in(turn, found)
+            self._weigh_barge_in(turn, found, whole=True)
             self._guess(turn, number, found)
 
     def _guess(self, turn: _Turn, number: int, found: _Words) -> None:

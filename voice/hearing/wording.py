@@ -17,6 +17,8 @@ _MOST_CHARS_PER_S = 45.0
 _FEWEST_CHARS_PER_VOICED_S = 4.0
 _LONG_VOICE_MS = 2500
 _LONGEST_LOOP_WORDS = 12
+_MOST_SIGNS = 3
+"""Who strings more of them together wants to speak."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,9 @@ def ending(text: str, phrases: Phrases) -> Ending:
 def is_backchannel(text: str, phrases: Phrases) -> bool:
     """Whether this only shows that somebody listens ("mhm"), or is nothing at all."""
     said = words(text)
-    return not said or " ".join(said) in phrases.backchannels
+    if not said or " ".join(said) in phrases.backchannels:
+        return True
+    return len(said) <= _MOST_SIGNS and all(word in phrases.backchannels for word in said)
 
 
 def without_loops(text: str) -> str:
