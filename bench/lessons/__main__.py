@@ -215,7 +215,7 @@ def wipe(rounds: int) -> None:
             child = context.Process(target=_wiping, args=(vault, state, ready))
             child.start()
             ready.wait(30)
-            time.sleep(rng.random() * 0.03)
+            time.sleep(rng.random() * 0.2)
             assert child.pid is not None
             os.kill(child.pid, signal.SIGKILL)
             child.join()
