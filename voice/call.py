@@ -50,6 +50,9 @@ log = logging.getLogger(__name__)
 
 # The last words get this long to be understood after a hang-up (v9).
 LAST_WORDS_S = 2.0
+# And what was said while nothing could be heard yet gets so much more, at most.
+BACKLOG_S = 8.0
+HEARD_TIMES_FASTER = 4.0
 CLOSING_S = 5.0
 
 
@@ -276,8 +279,9 @@ class Call:
         setup = self._setup
         microphone = setup.transport.microphone
         microphone.shut()
+        backlog_s = min(BACKLOG_S, microphone.waiting_s / HEARD_TIMES_FASTER)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS_S):
+            async with asyncio.timeout(LAST_WORDS_S + backlog_s):
                 await microphone.drained()
                 await setup.ears.finish()
         assert self._worker is not None

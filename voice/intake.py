@@ -229,6 +229,11 @@ class Intake:
         while self._unheard or self._new or self._old or self._on_disk_s or self._disk.locked():
             await self._wait()
 
+    @property
+    def waiting_s(self) -> float:
+        """How much stands in line."""
+        return self._ledger.waiting * FRAME_MS / 1000
+
     # Afterwards ------------------------------------------------------------------------
 
     def summary(self) -> MicrophoneSummary:

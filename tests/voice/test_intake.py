@@ -57,10 +57,12 @@ def test_a_consumer_that_stands_still_costs_nothing(
     async def main() -> None:
         waiting = Intake(tmp_path if folder else None)
         await speak(waiting, range(frames))
+        assert waiting.waiting_s == pytest.approx(frames * 0.02)
         assert await take(waiting, frames) == [frame(number) for number in range(frames)]
         found = await waiting.close()
         assert (found.frames, found.delivered, found.dropped) == (frames, frames, 0)
         assert found.waited_most == frames
+        assert waiting.waiting_s == 0
 
     on_virtual_time(main)
     assert list(tmp_path.iterdir()) == []
