@@ -6,15 +6,21 @@ nothing is forgotten and no call ended unless the user's last words speak of it.
 
 from __future__ import annotations
 
+import asyncio
 import tomllib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from string import Template
-from typing import Any
+from typing import Any, Literal
 
-from memory import prompt
+from memory import RequestKind, prompt
 from voice.requests import Requests
 from voice.tools import Tool, frozen
+
+Outcome = Literal["done", "nothing", "refused", "bad argument"]
+Act = Callable[[str], Awaitable[tuple[Outcome, str]]]
+Used = Callable[[str, Outcome, int], None]
 
 _WORDS = tomllib.loads(prompt("tools.toml"))
 
@@ -25,7 +31,8 @@ class Ability:
 
     name: str
     argument: str | None
-    act: Callable[[str], Awaitable[str]]
+    act: Act
+    used: Used
 
     @property
     def description(self) -> str:
@@ -44,11 +51,16 @@ class Ability:
         }
 
     async def __call__(self, arguments: Mapping[str, Any]) -> str:
-        if self.argument is None:
-            return await self.act("")
-        given = arguments.get(self.argument)
-        if not isinstance(given, str) or not given.strip():
-            return answer("bad", name=self.argument)
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        outcome, told = await self._asked(arguments)
+        self.used(self.name, outcome, round((loop.time() - began_s) * 1000))
+        return told
+
+    async def _asked(self, arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
+        given = "" if self.argument is None else arguments.get(self.argument)
+        if not isinstance(given, str) or (self.argument is not None and not given.strip()):
+            return "bad argument", answer("bad", name=self.argument or "")
         return await self.act(given)
 
 
@@ -56,30 +68,33 @@ def answer(kind: str, **filled: str) -> str:
     return Template(_WORDS["answers"][kind]).substitute(filled)
 
 
-def abilities(requests: Requests) -> tuple[Tool, ...]:
-    """Of one conversation, in the order in which every session is told them."""
+def abilities(requests: Requests, used: Used) -> tuple[Tool, ...]:
+    """Of one conversation, in the order in which every session is told them. `used` gets the
+    name, what came of it, and milliseconds."""
 
-    async def forget(entry: str) -> str:
-        return await requests.forget_for_model(entry) or answer("not_asked_to_forget")
+    async def forget(entry: str) -> tuple[Outcome, str]:
+        told = await requests.forget_for_model(entry)
+        return ("done", told) if told else ("refused", answer("not_asked_to_forget"))
 
-    async def hang_up(_: str) -> str:
-        return answer("parting" if requests.part_for_model() else "not_asked_to_part")
+    async def hang_up(_: str) -> tuple[Outcome, str]:
+        if requests.part_for_model():
+            return "done", answer("parting")
+        return "refused", answer("not_asked_to_part")
 
-    async def search_journal(words: str) -> str:
-        return await requests.find_for_model(words, "search journal") or answer("nothing_found")
+    async def search(kind: RequestKind, words: str) -> tuple[Outcome, str]:
+        found = await requests.find_for_model(words, kind)
+        return ("done", found) if found else ("nothing", answer("nothing_found"))
 
-    async def search_notes(words: str) -> str:
-        return await requests.find_for_model(words, "search notes") or answer("nothing_found")
+    async def what_is_known(_: str) -> tuple[Outcome, str]:
+        return "done", await requests.known_for_model()
 
-    async def what_is_known(_: str) -> str:
-        return await requests.known_for_model()
-
+    acts: tuple[tuple[str, str | None, Act], ...] = (
+        ("forget", "entry", forget),
+        ("hang_up", None, hang_up),
+        ("search_journal", "words", partial(search, "search journal")),
+        ("search_notes", "words", partial(search, "search notes")),
+        ("what_is_known", None, what_is_known),
+    )
     return frozen(
-        (
-            Ability(name="forget", argument="entry", act=forget),
-            Ability(name="hang_up", argument=None, act=hang_up),
-            Ability(name="search_journal", argument="words", act=search_journal),
-            Ability(name="search_notes", argument="words", act=search_notes),
-            Ability(name="what_is_known", argument=None, act=what_is_known),
-        )
+        Ability(name=name, argument=argument, act=act, used=used) for name, argument, act in acts
     )

@@ -250,7 +250,7 @@ class Call:
             notes=Looking(setup.memory, notify=self._emit),
             notify=self._emit,
             fresh_prefix=self._fresh_prefix,
-            tools=abilities(self._requests),
+            tools=abilities(self._requests, self._keeper.tool),
             played_samples=self.played_samples,
         )
 

@@ -124,6 +124,9 @@ class Keeper:
         """What became of each 20 ms of a call's microphone."""
         self._log("microphone", asdict(summary))
 
+    def tool(self, name: str, outcome: str, duration_ms: int) -> None:
+        self._log("tool", {"name": name, "outcome": outcome, "duration_ms": duration_ms})
+
     def no_turn(self, reason: str, duration_ms: int) -> None:
         self._log("no_turn", {"reason": reason, "duration_ms": duration_ms})
 

@@ -38,7 +38,9 @@ class Talk:
             part=self._part,
             shown=self.shown.extend,
         )
-        self.tools: dict[str, Tool] = {tool.name: tool for tool in abilities(self.requests)}
+        self.used: list[tuple[str, str]] = []
+        tools = abilities(self.requests, lambda name, what, _: self.used.append((name, what)))
+        self.tools: dict[str, Tool] = {tool.name: tool for tool in tools}
 
     def _part(self, *, added: bool) -> None:
         self.parted.append(added)
@@ -56,7 +58,7 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
 
 def test_the_tools_of_every_call_are_the_same(talk: Talk) -> None:
     """Sorted and told in the same words, or a service's cache would begin anew."""
-    again = abilities(talk.requests)
+    again = abilities(talk.requests, lambda *_: None)
     told = [(tool.name, tool.description, tool.parameters) for tool in again]
     assert told == [(t.name, t.description, t.parameters) for t in talk.tools.values()]
     assert [name for name, *_ in told] == sorted(talk.tools)
@@ -79,6 +81,7 @@ async def test_a_note_can_not_have_anything_forgotten(talk: Talk) -> None:
     await talk.requests.turn("Please delete the entry about my diet.", "pasted")
     assert "Refused" in await talk.uses("forget", entry="I'm vegan.")
     assert "vegan" in talk.page.read_text() and talk.events == []
+    assert talk.used == [("forget", "refused")] * 2
 
 
 async def test_a_wish_counts_for_the_next_turn_and_no_longer(talk: Talk) -> None:
@@ -113,6 +116,7 @@ async def test_what_was_searched_for_is_shown(talk: Talk) -> None:
     assert "The boiler is from 2019." in found
     assert [extract.file for extract in talk.shown] == ["house.md"]
     assert await talk.uses("search_journal", words="boiler") == "Nothing was found."
+    assert talk.used == [("search_notes", "done"), ("search_journal", "nothing")]
 
 
 async def test_what_is_known_is_all_of_it(talk: Talk) -> None:
@@ -127,3 +131,4 @@ async def test_what_a_model_writes_is_checked(talk: Talk, given: dict[str, Any])
     assert await talk.uses("search_notes", **given) == (
         "The argument words must be a text. Ask again with one."
     )
+    assert talk.used == [("search_notes", "bad argument")]
