@@ -295,7 +295,7 @@ export default class Settings {
         button(t("check_again"), () => this.check(), { cls: "btn sm end", disabled: checking }),
       ),
       doctorFault ? problem(doctorFault) : "",
-      findings ? el("ul", { class: "panel doc" }, findings.map((each) => this.finding(each))) : "",
+      findings ? el("ul", { class: "panel doc" }, [...findings].sort((a, b) => (a.level === "works") - (b.level === "works")).map((each) => this.finding(each))) : "",
       el("p", { class: "small dim under" }, t("doctor_more"), " ", el("code", {}, "jarvis doctor")),
     );
   }
