@@ -273,6 +273,7 @@ class House:
             await self._start()
         except VoiceFault as fault:
             self._fault = str(fault)
+            self.tending.start()  # folders and thoughts need none of these models
             raise
         self._loading = ""
         self._ready.set()
