@@ -28,6 +28,7 @@ from memory import Memory, ReflectReport
 from memory.records import Origin, Speaker, Turn
 from voice.config import Config
 from voice.errors import CallInProgress, VoiceFault
+from voice.frames import MicrophoneFrame
 from voice.records import (
     CallEnded,
     CallEvent,
@@ -111,6 +112,9 @@ class Beep(FrameProcessor):
         if isinstance(frame, InputAudioRawFrame):
             self.heard.append(frame.audio)
             self.hears.set()
+            if isinstance(frame, MicrophoneFrame):  # in place of the ears, and of the tap
+                frame.intake.heard()
+                frame.intake.delivered()
             # Not before: what is said while the line comes up is lost.
             if self.seconds and len(self.heard) == 1:
                 await self.push_frame(TTSStartedFrame())
