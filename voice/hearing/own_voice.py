@@ -17,7 +17,7 @@ _ANSWERS_KEPT: Final = 3
 _DEAF_AFTER: Final = 2
 _SILENT_DBFS: Final = -90.0
 _MOSTLY: Final = 0.6
-_FOLLOWS: Final = 0.75
+_FOLLOWS: Final = 0.85
 _FOLLOWS_SOMEWHAT: Final = 0.5
 _TOO_LOUD_DB: Final = 3.0
 _SEVERAL_WORDS: Final = 4
@@ -108,7 +108,10 @@ class OwnVoice:
         close = count >= _SEVERAL_WORDS and repeated_share(text, spoken) >= _NEARLY
         if suspicion.unsure >= _MOSTLY * (suspect + suspicion.nothing):
             # The sound didn't tell in time; by now there is more of it to compare.
-            if follows >= _FOLLOWS or (again and follows >= _FOLLOWS_SOMEWHAT):
+            if again and follows >= _FOLLOWS_SOMEWHAT:
+                return "own"
+            # One word is as loud over time as any other: only several can follow by themselves.
+            if follows >= _FOLLOWS and count >= _MANY_WORDS:
                 return "own"
             if again and count >= _MANY_WORDS:
                 return "own"
