@@ -501,14 +501,22 @@ class Memory:
         limit: int = 10,
         *,
         folder: Path | None = None,
+        relevant: bool = False,
         fresh: bool = True,
         progress: Progress = no_progress,
     ) -> tuple[Hit, ...]:
         """The notes' pieces for any words, best first. `folder` is a part of the vault, or another
-        folder of notes."""
+        folder of notes; `relevant` leaves what would be sent with these words as a question."""
         with self.index.of(folder) as (index, inside):
             notes = self._notes if index is self.index else Notes(index, _embedder)
-            return notes.search(words, limit=limit, folder=inside, fresh=fresh, progress=progress)
+            return notes.search(
+                words,
+                limit=limit,
+                folder=inside,
+                relevant=relevant,
+                fresh=fresh,
+                progress=progress,
+            )
 
     def note_text(self, file: str) -> str | None:
         """A note or a day of the journal, as a hit names it; None where it is none or is gone."""

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,6 +72,12 @@ def notes(
         typer.Option("--folder", help="Only this part of the vault, or another folder of notes."),
     ] = None,
     limit: LimitOption = 10,
+    relevant: Annotated[
+        bool,
+        typer.Option(
+            "--relevant", help="Only what would go with these words, as a question, to a model."
+        ),
+    ] = False,
     batch: BatchOption = False,
     vault: VaultOption = None,
     state: StateOption = None,
@@ -82,14 +89,13 @@ def notes(
     """
     _check(words, batch=batch, needed=True)
     with memory_of(vault, state) as memory, _indexing() as progress:
+        find = partial(
+            memory.notes, limit=limit, folder=folder, relevant=relevant, progress=progress
+        )
         if batch:
-            _batch(
-                lambda query, fresh: memory.notes(
-                    query, limit, folder=folder, fresh=fresh, progress=progress
-                )
-            )
+            _batch(lambda query, fresh: find(query, fresh=fresh))
             return
-        found = memory.notes(" ".join(words or ()), limit, folder=folder, progress=progress)
+        found = find(" ".join(words or ()))
     _show(found, as_json=as_json, nothing=_NOTHING)
 
 

@@ -14,7 +14,8 @@ from memory.index.query import terms
 from memory.index.records import Hit, Progress, Where, no_progress
 from memory.notes.context import EXTRACTS_CHARS, chosen, question_of
 from memory.notes.ranking import fused, ranked
-from memory.notes.relevance import information, relevant
+from memory.notes.relevance import information
+from memory.notes.relevance import relevant as that_matter
 from memory.records import Extract
 
 if TYPE_CHECKING:
@@ -61,17 +62,19 @@ class Notes:
         where: Where = "notes",
         limit: int = 10,
         folder: str = "",
+        relevant: bool = False,
         fresh: bool = True,
         progress: Progress = no_progress,
     ) -> tuple[Hit, ...]:
-        """The best pieces for any words, relevant or not; `fresh` looks first what changed."""
+        """The best pieces for any words; `relevant` leaves only those that would be sent with
+        them as a question (N3). `fresh` looks first what changed."""
         if limit < 1 or not words.strip():
             return ()
         vector = self.vector_of(words)
         found = self._found(
             words, where, limit, folder=folder, vector=vector, fresh=fresh, progress=progress
         )
-        return found.hits[:limit]
+        return (self._relevant(found, words) if relevant else found.hits)[:limit]
 
     def extracts(
         self,
@@ -93,7 +96,7 @@ class Notes:
         _, pieces = self._index.counts()
         asked = tuple(term.word for term in terms(question))
         deviations = found.nearest.deviations if found.nearest else None
-        return relevant(found.hits[:_RELEVANT_AMONG], asked, pieces, deviations)
+        return that_matter(found.hits[:_RELEVANT_AMONG], asked, pieces, deviations)
 
     def vector_of(self, said: str) -> Vectors | None:
         """What a turn means; None where nothing is asked, or no model or no vector is there."""

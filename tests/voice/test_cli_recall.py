@@ -69,6 +69,15 @@ def test_notes_tell_file_lines_and_text(jarvis: Terminal) -> None:
     assert [each["file"] for each in more] == ["garden/roses.md"]
 
 
+def test_relevant_ones_only(jarvis: Terminal) -> None:
+    """What Jarvis would be sent with the question; a word in common is not enough."""
+    asked = "do you want a coffee"
+    assert [hit["file"] for hit in jarvis.json("notes", asked)] == ["garden/roses.md"]
+    assert jarvis.json("notes", asked, "--relevant") == []
+    fits = jarvis.json("notes", "do the roses want a boiler", "--relevant")
+    assert fits[0]["file"] == "garden/roses.md"
+
+
 def test_a_part_of_the_vault_and_another_folder(jarvis: Terminal, tmp_path: Path) -> None:
     """--folder is a part of the vault, or a folder elsewhere, whose files are named from there."""
     other = tmp_path / "other"
