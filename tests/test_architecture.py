@@ -122,6 +122,7 @@ PURE = {
     "voice.engines.realtime_addresses",
     "voice.engines.realtime_core",
     "voice.engines.realtime_errors",
+    "voice.engines.realtime_records",
     "voice.engines.realtime_seed",
     "voice.engines.realtime_sound",
     "voice.engines.realtime_times",
@@ -153,6 +154,7 @@ WITHOUT_RULES = {
     "memory.notebooks.limits",
     "memory.records",
     "voice.engines.language_model",
+    "voice.engines.realtime_records",
     "voice.errors",
     "voice.records",
 }
