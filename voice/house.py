@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import itertools
 import locale
@@ -15,8 +16,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
-from memory import Background, Llm, ReflectReport, ReviewReport, warm
-from memory.errors import MemoryFault
+from memory import Background, Llm, ReflectReport, ReviewReport, WipeReport, warm
+from memory.errors import MemoryFault, WipeRefused
 from memory.records import Language
 from voice import weights
 from voice.call import Call, CallSetup, CallTransport
@@ -57,6 +58,8 @@ from voice.workers import Worker
 log = logging.getLogger(__name__)
 
 CLOSING_S = 10.0
+WIPE_TRIES = 6
+WIPE_AGAIN_S = 0.5
 WARM_EVERY_S = 2.0
 
 
@@ -314,6 +317,24 @@ class House:
     async def reflect(self) -> ReflectReport:
         """A pass over the event log, now; it gives way to conversations."""
         return await self.reviews.reflect_now()
+
+    async def wipe(self) -> WipeReport:
+        """Clear everything that Jarvis knows (S4); the page's chat ends with it. Raises
+        WipeRefused while a call runs."""
+        async with self._chat_opening:
+            if self._chat is not None and self._chatting is not None:
+                await self._chat.end()
+                self._chatting.cancel()
+                await asyncio.gather(self._chatting, return_exceptions=True)
+                self._chat = self._chatting = None
+        for _ in range(WIPE_TRIES - 1):
+            # What the chat left is looked through by a review that has just begun: a moment's work.
+            with contextlib.suppress(WipeRefused):
+                return await asyncio.to_thread(self.memory.wipe, now())
+            if self._call is not None:
+                break
+            await asyncio.sleep(WIPE_AGAIN_S)
+        return await asyncio.to_thread(self.memory.wipe, now())
 
     async def think(self) -> str:
         """Look for an insight, now: what came of it, as a sentence. Raises ModelUnavailable."""

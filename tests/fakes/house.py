@@ -24,7 +24,7 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from memory import Memory, ReflectReport
+from memory import Memory, ReflectReport, WipeReport
 from memory.records import Origin, Speaker, Turn
 from voice.config import Config
 from voice.errors import CallInProgress, VoiceFault
@@ -264,6 +264,9 @@ class FakeHouse:
 
     async def reflect(self) -> ReflectReport:
         return ReflectReport(outcome="nothing new")
+
+    async def wipe(self) -> WipeReport:
+        return await asyncio.to_thread(self.memory.wipe, datetime.now(UTC))
 
     async def think(self) -> str:
         return "Nothing new happened."

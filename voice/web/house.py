@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
-from memory import Memory, ReflectReport
+from memory import Memory, ReflectReport, WipeReport
 from voice.config import Config
 
 
@@ -46,6 +46,10 @@ class House(Protocol):
 
     async def reflect(self) -> ReflectReport:
         """A pass over the event log, now; it gives way to conversations."""
+        ...
+
+    async def wipe(self) -> WipeReport:
+        """Clear everything that Jarvis knows. Raises WipeRefused while a call runs."""
         ...
 
     async def think(self) -> str:

@@ -6,12 +6,11 @@ POST /api/wipe    {"word": "wipe"} → what went; nothing while a call runs
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from voice.own_memory import now
 from voice.web.aside import Aside
 from voice.web.house import House
 from voice.web.requests import Body, read
@@ -32,9 +31,7 @@ def routes(house: House, aside: Aside) -> APIRouter:
     async def wipe(request: Request) -> Response:
         await read(request, _Wipe)
 
-        def clear() -> dict[str, Any]:
-            return house.memory.wipe(now()).as_json()
-
-        return await aside.json(clear)
+        report = await house.wipe()
+        return await aside.json(report.as_json)
 
     return router
