@@ -6,7 +6,6 @@ models are made harmless and what nobody sees is shown, as in the prefix (N4, a1
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -52,15 +51,23 @@ def _talk() -> tuple[_Talk, ...]:
     return tuple(found)
 
 
-_OPENING = re.compile(
-    r"^[^\w]*(?:(?:hey|hi|hallo|hello|hola|ok|okay|jarvis|please|bitte|por favor|so|und|and|y)\b\W*)+"
-)
+_BESIDE = r"[^\pL\pN_]"
+"""What is no letter of any script: re2's own `\W` takes every letter beyond ASCII for a gap."""
+
+
+@lru_cache(maxsize=1)
+def _opening() -> re2._Regexp[str]:
+    """Of all languages at once: people greet in one and ask in another."""
+    words = [
+        pattern(word) for each in LANGUAGES for word in packaged.load(each, "notes")["opening"]
+    ]
+    return re2.compile(rf"^{_BESIDE}*(?:(?:{'|'.join(words)})(?:{_BESIDE}+|$))+")
 
 
 def question_of(said: str) -> str:
     """What a turn asks, to the letter, without small talk; "" where nothing is to be looked up."""
     text = said[-QUESTION_CHARS:]
-    text = text[_raw_end(text, _OPENING) :].strip(" .!?¿¡,")
+    text = text[_raw_end(text) :].strip(" .!?¿¡,")
     for talk in _talk():
         if talk.request.search(fold(text)):
             return ""
@@ -68,9 +75,9 @@ def question_of(said: str) -> str:
     return " ".join(text.split()) if any(letter.isalnum() for letter in text) else ""
 
 
-def _raw_end(text: str, opening: re.Pattern[str]) -> int:
+def _raw_end(text: str) -> int:
     found = folded(text)
-    match = opening.match(found.text)
+    match = _opening().match(found.text)
     return found.raw_span(0, match.end())[1] if match else 0
 
 

@@ -27,11 +27,11 @@ def extract(text: str = "It stands in the shed.", **named: str) -> Extract:
 @pytest.mark.parametrize(
     "said",
     [
-        "Good morning!", "good evening Jarvis, how are you today?".replace(" Jarvis", ""), "Thanks a lot",
+        "Good morning!", "good evening, how are you today?", "Thanks a lot",
         "See you tomorrow.", "I'm a bit tired", "Guten Abend", "Vielen Dank!", "Bis später dann", "Wie geht's?",
         "Ich bin gerade müde.", "¡Hola! ¿Qué tal estás?", "muchas gracias", "Hasta mañana", "Estoy muy cansada hoy",
         "Set a timer for five minutes", "please turn the kitchen light off", "Spiel mir etwas von Bach",
-        "Kannst: ???".replace("Kannst: ", ""), "Mach das Fenster zu", "Ruf meinen Bruder an", "Enciende la radio", "Llama a mi hermana", "", "  ",
+        "???", "Mach das Fenster zu", "Ruf meinen Bruder an", "Enciende la radio", "Llama a mi hermana", "", "  ",
     ],
 )  # fmt: skip
 def test_nothing_is_looked_up_for_small_talk_and_errands(said: str) -> None:
@@ -48,6 +48,9 @@ def test_nothing_is_looked_up_for_small_talk_and_errands(said: str) -> None:
         ("stop the dripping of the tap", "stop the dripping of the tap"),
         ("Müller", "Müller"),
         ("水泵在哪里", "水泵在哪里"),
+        ("okay 水泵在哪里", "水泵在哪里"),
+        ("Hey Jarvis, so, übt der Chor am Montag?", "übt der Chor am Montag"),
+        ("Hello y dónde está la bomba", "dónde está la bomba"),
     ],
 )
 def test_a_question_beside_small_talk_is_looked_up(said: str, asks: str) -> None:
