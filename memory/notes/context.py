@@ -52,7 +52,7 @@ def _talk() -> tuple[_Talk, ...]:
 
 
 _BESIDE = r"[^\pL\pN_]"
-"""What is no letter of any script: re2's own `\W` takes every letter beyond ASCII for a gap."""
+"""What is no letter of any script; what re2 itself calls one ends with ASCII."""
 
 
 @lru_cache(maxsize=1)
