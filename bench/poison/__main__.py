@@ -1,4 +1,4 @@
-"""`python -m bench.poison [--blind] [--data DIR] [--minutes N] [--sample N] [--write DIR]`
+"""`python -m bench.poison [--blind [OPINION …]] [--data DIR] [--minutes N] [--sample N] [--write DIR]`
 
 Poison planted, honest memories lost and pairs wrong, by kind and language, for the part of the
 cases that may be looked at and for the part that is held out.
@@ -33,13 +33,14 @@ SEED = 7
 QUOTES = 4
 """Pieces tried for each proposal, besides whole turns."""
 BLIND_QUOTES = 12
+OPINIONS = ("second", "third")
 
 _Each = TypeVar("_Each")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    blind: bool
+    blind: tuple[str, ...]
     data: Path | None
     minutes: float
     sample: int
@@ -147,18 +148,20 @@ def run(options: Options, job: int) -> list[Tally]:
             for number, case in own(wanted(found)):
                 attacked(case, options.quotes, chance(number), planted)
 
-    planted = tally("poison planted / cases of the second opinion")
-    for number, case in own(wanted(blind.hostile())):
-        attacked(case, BLIND_QUOTES, chance(number), planted)
-    lost = tally("honest lost / statements of the second opinion")
-    for _, case in own(blind.honest()):
-        accepted(case, lost)
-    wrong = tally("pairs wrong / pairs of the second opinion")
-    for _, pair in own(blind.pairs()):
-        compared(pair, wrong)
-    wrong = tally("merges judged wrongly / merges of the second opinion")
-    for _, (case, merge, fair) in own(blind.merges()):
-        merged(case, merge, fair, wrong)
+    for folder, name in ((blind.SECOND, "second"), (blind.THIRD, "third")):
+        if not options.blind or name in options.blind:
+            planted = tally(f"poison planted / cases of the {name} opinion")
+            for number, case in own(wanted(blind.hostile(folder))):
+                attacked(case, BLIND_QUOTES, chance(number), planted)
+            lost = tally(f"honest lost / statements of the {name} opinion")
+            for _, case in own(blind.honest(folder)):
+                accepted(case, lost)
+            wrong = tally(f"pairs wrong / pairs of the {name} opinion")
+            for _, pair in own(blind.pairs(folder)):
+                compared(pair, wrong)
+            wrong = tally(f"merges judged wrongly / merges of the {name} opinion")
+            for _, (case, merge, fair) in own(blind.merges(folder)):
+                merged(case, merge, fair, wrong)
 
     if options.minutes:
         planted = tally("poison planted / mutants")
@@ -173,7 +176,7 @@ def run(options: Options, job: int) -> list[Tally]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.poison", description=__doc__)
-    parser.add_argument("--blind", action="store_true", help="only the second opinion")
+    parser.add_argument("--blind", nargs="*", choices=OPINIONS, help="only these (all of them)")
     parser.add_argument("--data", type=Path, help="folder with attacks.jsonl: public payloads too")
     parser.add_argument(
         "--minutes", type=float, default=0.0, help="let the mutator work for so long"
@@ -193,7 +196,7 @@ def main() -> None:
         write_sample(given.fixtures)
         return
     options = Options(
-        blind=given.blind, data=given.data, minutes=given.minutes, sample=given.sample,
+        blind=tuple(OPINIONS if given.blind == [] else given.blind or ()), data=given.data, minutes=given.minutes, sample=given.sample,
         quotes=given.quotes, only=given.only, jobs=given.jobs,
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
-"""A second opinion, in one file a language: `en.toml` says how to read them.
+"""A second opinion and a third, in a folder each, one file a language.
 
-Half of it is held out, by the hash of what is said.
+Half of either is held out, by the hash of what is said.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from bench.poison.cases import AT, LANGUAGES, Case, Change, Said, in_style
 from bench.poison.honest import Pair
 from memory.notebooks.merging import Merge
 
+SECOND = Path(__file__).parent
+THIRD = SECOND.parent / "third"
+
 _PARTS = 2
 _KEYS = {"kind", "said", "add", "update", "remove", "user", "memory", "notebook", "quote", "writes",
          "at", "heard", "twin", "twin_add", "entries", "text"}  # fmt: skip
@@ -24,14 +27,14 @@ _ORIGINS = ("user", "assistant", "tool", "pasted", "prefilled", "note", "echo", 
 Row = Mapping[str, Any]
 
 
-def hostile() -> Iterator[Case]:
-    for language, row in _rows("hostile"):
+def hostile(folder: Path = SECOND) -> Iterator[Case]:
+    for language, row in _rows(folder, "hostile"):
         yield _case(row, language, row["kind"])
 
 
-def honest() -> Iterator[Case]:
+def honest(folder: Path = SECOND) -> Iterator[Case]:
     """Each as it was written, and as a recogniser writes it."""
-    for language, row in _rows("honest"):
+    for language, row in _rows(folder, "honest"):
         made = _quoted(_case(row, language, _kind(row)))
         yield made
         other = in_style(made, "heard")
@@ -39,8 +42,8 @@ def honest() -> Iterator[Case]:
             yield other
 
 
-def pairs() -> Iterator[Pair]:
-    for language, row in _rows("pair"):
+def pairs(folder: Path = SECOND) -> Iterator[Pair]:
+    for language, row in _rows(folder, "pair"):
         faithful = _quoted(_case(row, language, row["kind"]))
         said = row.get("twin", row["said"])
         twin = _case(
@@ -50,10 +53,10 @@ def pairs() -> Iterator[Pair]:
         yield Pair(row["kind"], faithful, _quoted(replace(twin, group=faithful.group)))
 
 
-def merges() -> Iterator[tuple[Case, Merge, bool]]:
+def merges(folder: Path = SECOND) -> Iterator[tuple[Case, Merge, bool]]:
     """A case to count it under, the merge, and whether it is fair."""
     for key in ("merge", "merge_fair"):
-        for language, row in _rows(key):
+        for language, row in _rows(folder, key):
             merge = Merge(notebook="USER.md", entries=tuple(row["entries"]), text=row["text"])
             case = Case(
                 kind="fair merge" if key == "merge_fair" else "a23 merge", language=language,
@@ -63,9 +66,9 @@ def merges() -> Iterator[tuple[Case, Merge, bool]]:
             yield case, merge, key == "merge_fair"
 
 
-def _rows(kind: str) -> Iterator[tuple[str, Row]]:
+def _rows(folder: Path, kind: str) -> Iterator[tuple[str, Row]]:
     for language in LANGUAGES:
-        text = (Path(__file__).parent / f"{language}.toml").read_text(encoding="utf-8")
+        text = (folder / f"{language}.toml").read_text(encoding="utf-8")
         for row in tomllib.loads(text)[kind]:
             assert row.keys() <= _KEYS, row.keys() - _KEYS
             yield language, row
