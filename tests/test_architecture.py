@@ -28,7 +28,12 @@ PIPECAT = (
 
 # Read what is packaged, the words of a language, the prompts, a tokenizer's table: no part of the
 # world, so those that only decide may use them.
-PACKAGED = {"memory.languages.packaged", "memory.notebooks.tokens", "memory.prompts"}
+PACKAGED = {
+    "memory.languages.packaged",
+    "memory.notebooks.tokens",
+    "memory.prompts",
+    "voice.engines.told",
+}
 
 # Modules that only decide. They import each other, and nothing that waits, reads or rolls dice.
 PURE = {

@@ -20,6 +20,7 @@ from voice.engines.realtime_core import MOST_TOOL_ROUNDS, RealtimeCore
 from voice.engines.realtime_records import Answer, Event, Note, Question, Renew, Timer, Usage
 from voice.engines.realtime_seed import Said, ToolUse, seed
 from voice.engines.realtime_sound import ANSWER_HZ, MICROPHONE_HZ, Alignment, Item, UserTurn
+from voice.engines.told import told
 from voice.heard import heard_text
 from voice.tools import Tool
 
@@ -331,7 +332,7 @@ class GeminiCore(RealtimeCore):
         if triggered:
             return
         texts = [question.text for question in answer.questions]
-        self._say(_GO_ON if answer.begun else " ".join(texts))
+        self._say(told("realtime", "go_on_now") if answer.begun else " ".join(texts))
 
     def _cancel(self, answer: Answer) -> None:
         """There is no way to. What is told of it, or the next turn, ends it; nothing more of it is
@@ -347,7 +348,8 @@ class GeminiCore(RealtimeCore):
         if answer.complete and played_samples >= answer.alignment.samples:
             return
         heard = heard_text(answer.alignment.pieces, played_samples)
-        self._tell("system", _HEARD.format(heard=heard) if heard else _NOT_HEARD)
+        name = "heard" if heard else "not_heard"
+        self._tell("system", told("realtime", name, heard=heard))
 
     # Words ----------------------------------------------------------------------------------
 
@@ -381,12 +383,12 @@ class GeminiCore(RealtimeCore):
         self._arm("answer", None)
         self._tool_called(answer, call_id, name, json.dumps(call.get("args") or {}))
         if answer.rounds > MOST_TOOL_ROUNDS:
-            self.tool_done(call_id, "No more tools can be used for this answer.")
+            self.tool_done(call_id, told("tools", "enough"))
 
     def _on_tools_cancelled(self, ids: Sequence[Any]) -> None:
         for use in self._uses:
             if use.call_id in ids and use.output is None:
-                use.output = "(cancelled)"
+                use.output = told("tools", "cancelled")
 
     def _tell_result(self, use: ToolUse) -> None:
         response = {"id": use.call_id, "name": use.name, "response": {"result": use.output}}
@@ -402,20 +404,17 @@ class GeminiCore(RealtimeCore):
 
 
 _BEFORE_END_S = 0.2
-_GO_ON = "Go on."
-_HEARD = 'The user interrupted you and heard only this of your answer: "{heard}"'
-_NOT_HEARD = "The user interrupted you and heard nothing of your answer."
 
 
 def _content(role: str, text: str) -> dict[str, Any]:
     """One turn as the service knows it; there is no role for what neither of the two said."""
     if role == "system":
-        text = f"[Not said by the user: {text}]"
+        text = told("realtime", "not_said", text=text)
     return {"role": "model" if role == "assistant" else "user", "parts": [{"text": text}]}
 
 
 def _used(use: ToolUse) -> str:
-    return f"the tool {use.name} was used with {use.arguments}, and gave: {use.output}"
+    return told("realtime", "used", tool=use.name, arguments=use.arguments, output=use.output or "")
 
 
 def _without(turns: Sequence[Turn], waiting: Sequence[str]) -> list[Turn]:

@@ -15,9 +15,7 @@ from typing import Literal
 
 from memory.records import Turn
 from voice.engines.language_model import Message
-
-CUT = " … [interrupted]"
-"""Behind an answer that was not heard to its end."""
+from voice.engines.told import time_told, told
 
 TIME_EVERY = timedelta(minutes=10)
 CHARS_PER_TOKEN = 2.5
@@ -66,10 +64,6 @@ def with_notes(said: str, notes: str) -> str:
     return f"{notes}\n\n{said}" if notes else said
 
 
-def time_text(now: datetime) -> str:
-    return f"It is {now:%A}, {now.day} {now:%B %Y}, {now:%H:%M}."
-
-
 class History:
     """Pure state of one conversation. The prefix is never touched."""
 
@@ -93,7 +87,7 @@ class History:
         told = self._told_time_at
         if told is None or not told <= now < told + TIME_EVERY:
             self._told_time_at = now
-            self._entries.append(_Entry("time", time_text(now)))
+            self._entries.append(_Entry("time", time_told("local", now)))
 
     def tell_language(self, text: str) -> None:
         """Tell in which language to answer, unless that was told last."""
@@ -140,7 +134,7 @@ class History:
         fitting = [i for i in places if self._entries[i].given.split()[:length] == words]
         place = (fitting or places[-1:])[0]
         entry = self._entries[place]
-        text = turn.text + CUT if turn.interrupted else entry.given
+        text = told("local", "cut", heard=turn.text) if turn.interrupted else entry.given
         self._entries[place] = replace(entry, text=text, open=False)
         # What was given before this one and not heard by now was never heard.
         self._entries[:place] = [
@@ -172,4 +166,6 @@ class History:
 def _earlier(turn: Turn) -> _Entry:
     if turn.speaker == "user":
         return _Entry("user", turn.text)
-    return _Entry("answer", turn.text + CUT if turn.interrupted else turn.text)
+    return _Entry(
+        "answer", told("local", "cut", heard=turn.text) if turn.interrupted else turn.text
+    )

@@ -36,7 +36,7 @@ from voice.engines.realtime_records import (
     Usage,
     Want,
 )
-from voice.engines.realtime_seed import Said, ToolUse, seed, time_is_due, time_told
+from voice.engines.realtime_seed import Said, ToolUse, seed, time_is_due
 from voice.engines.realtime_sound import (
     LETTERS_PER_S,
     Alignment,
@@ -45,6 +45,7 @@ from voice.engines.realtime_sound import (
     UserTurn,
     played_of,
 )
+from voice.engines.told import time_told, told
 
 ASKS = 3
 ASK_PAUSE_S = 1.0
@@ -52,10 +53,6 @@ MOST_TOOL_ROUNDS = 6
 """So often may one answer ask for tools; a model that never stops would be billed for ever."""
 
 _MOST_CONTINUED = 2
-_GO_ON = (
-    "The connection broke while you were speaking; the user heard your last words up to there. "
-    "Go on exactly where they stop. Repeat nothing, and do not mention the break."
-)
 
 
 class RealtimeCore(ABC):
@@ -380,7 +377,7 @@ class RealtimeCore(ABC):
     def _tell_what_changed(self, at: datetime) -> None:
         if self._told_at is None or time_is_due(self._told_at, at):
             self._told_at = at
-            self._tell("system", time_told(at))
+            self._tell("system", time_told("realtime", at))
         for news in self._news[self._news_told :]:
             self._tell("system", news)
         self._news_told = len(self._news)
@@ -427,7 +424,7 @@ class RealtimeCore(ABC):
         answer.items = [
             Item(self._tell("assistant", spoken), 0, answer.alignment.samples, words=spoken)
         ]
-        self._tell("system", _GO_ON)
+        self._tell("system", told("realtime", "go_on"))
         answer.ask_id = self._id("ask")
         self._answer = answer
         self._request(answer)

@@ -10,6 +10,7 @@ from pipecat.frames.frames import Frame, TTSAudioRawFrame, TTSStartedFrame, TTSS
 from voice.engines.realtime_core import arguments_of
 from voice.engines.realtime_records import Began, Ended, Failed, RunTool, Sound, Spoke
 from voice.engines.realtime_sound import ANSWER_HZ
+from voice.engines.told import told
 from voice.frames import AnswerBeganFrame, AnswerDoneFrame, AnswerFailedFrame, SpokenFrame
 from voice.tools import Tool
 
@@ -21,19 +22,19 @@ _TOOL_S = 20.0
 async def used(tool: Tool | None, asked: RunTool) -> str:
     """What a tool gives, or what is wrong, as a sentence for the model."""
     if tool is None:
-        return f"There is no tool {asked.name}."
+        return told("tools", "unknown", tool=asked.name)
     arguments = arguments_of(asked.arguments)
     if arguments is None:
-        return "The arguments were no JSON object. Ask again with one."
+        return told("tools", "arguments")
     try:
         async with asyncio.timeout(_TOOL_S):
             return await tool(arguments)
     except TimeoutError:
-        return "The tool gave no result in time."
+        return told("tools", "late")
     except Exception:
         # A tool's mistake must not leave the model, and the user, waiting for it.
         log.exception("the tool %s failed", tool.name)
-        return "The tool failed."
+        return told("tools", "failed")
 
 
 def frames_of(effect: Began | Spoke | Sound | Ended | Failed, prefix_sha256: str) -> list[Frame]:

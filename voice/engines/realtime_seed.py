@@ -65,21 +65,7 @@ def seed(
     return kept
 
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August",
-    "September", "October", "November", "December",
-)  # fmt: skip
 _TIME_HOLDS = timedelta(minutes=30)
-
-
-def time_told(now: datetime) -> str:
-    """Date and time as the model is told, in the user's own zone."""
-    offset = now.strftime("%z")
-    return (
-        f"It is {_DAYS[now.weekday()]}, {now.day} {_MONTHS[now.month - 1]} {now.year}, "
-        f"{now:%H:%M} (UTC{offset[:3]}:{offset[3:5]})."
-    )
 
 
 def time_is_due(told: datetime, now: datetime) -> bool:

@@ -11,9 +11,9 @@ import pytest
 from memory.records import Prefix
 from voice.engines.answer_language import answer_in
 from voice.engines.dialogue import Dialogue
-from voice.engines.history import time_text
 from voice.engines.language_model import ContextExceeded, Message
 from voice.engines.scripted import ScriptedModel
+from voice.engines.told import time_told
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
 
 NOW = datetime(2026, 12, 2, 10, 5, tzinfo=UTC)
@@ -45,7 +45,7 @@ async def test_a_conversation_is_told_whole() -> None:
     assert await replied(chat, "Where do I live?") == "Yes, of course."
     assert model.requests[-1] == (
         Message("system", PREFIX.text),
-        Message("system", time_text(NOW)),
+        Message("system", time_told("local", NOW)),
         Message("system", answer_in("en")),
         Message("user", "Are you there?"),
         Message("assistant", "Yes, of course."),

@@ -9,8 +9,9 @@ import pytest
 
 from memory.records import Speaker, Turn
 from voice.engines.embedded import rendered
-from voice.engines.history import CUT, History, room_chars, time_text
+from voice.engines.history import History, room_chars
 from voice.engines.language_model import Message
+from voice.engines.told import time_told
 
 NOW = datetime(2026, 12, 2, 10, 5, tzinfo=UTC)
 PREFIX = "You are Jarvis.\n<USER.md>\n- My sister Anna was born on March 12.\n</USER.md>\n"
@@ -61,7 +62,7 @@ def test_time_is_told_every_ten_minutes() -> None:
     for minutes in (0, 3, 9, 10, 15, 20):
         one.tell_time(NOW + timedelta(minutes=minutes))
     times = [NOW, NOW + timedelta(minutes=10), NOW + timedelta(minutes=20)]
-    assert told(one) == [("system", time_text(time)) for time in times]
+    assert told(one) == [("system", time_told("local", time)) for time in times]
 
 
 def test_a_clock_that_was_set_back_is_told() -> None:
@@ -87,7 +88,10 @@ def test_an_interrupted_answer_is_cut_to_what_was_heard() -> None:
     one.interrupted()
     assert told(one) == [("user", "Tell me a story.")]
     one.heard(turn("assistant", "Once there was", interrupted=True))
-    assert told(one) == [("user", "Tell me a story."), ("assistant", f"Once there was{CUT}")]
+    assert told(one) == [
+        ("user", "Tell me a story."),
+        ("assistant", "Once there was … [interrupted]"),
+    ]
 
 
 def test_an_answer_that_nobody_heard_is_gone() -> None:
@@ -110,9 +114,9 @@ def test_what_was_heard_belongs_to_the_answer_that_holds_its_words() -> None:
     exchange(one, "A?", "Alpha beta gamma.")
     exchange(one, "B?", "Delta epsilon.")
     one.heard(turn("assistant", "Alpha beta", interrupted=True))
-    assert told(one)[1] == ("assistant", f"Alpha beta{CUT}")
+    assert told(one)[1] == ("assistant", "Alpha beta … [interrupted]")
     one.heard(turn("assistant", "Delta", interrupted=True))
-    assert told(one)[3] == ("assistant", f"Delta{CUT}")
+    assert told(one)[3] == ("assistant", "Delta … [interrupted]")
 
 
 def test_users_turns_are_not_added_twice() -> None:
@@ -126,7 +130,10 @@ def test_users_turns_are_not_added_twice() -> None:
 def test_a_failed_session_s_turns_come_first() -> None:
     """What another engine had heard is where the conversation begins."""
     earlier = (turn("user", "Hi."), turn("assistant", "Hello Dan", interrupted=True))
-    assert told(history(earlier=earlier)) == [("user", "Hi."), ("assistant", f"Hello Dan{CUT}")]
+    assert told(history(earlier=earlier)) == [
+        ("user", "Hi."),
+        ("assistant", "Hello Dan … [interrupted]"),
+    ]
 
 
 def test_news_is_appended_and_outlives_shortening() -> None:

@@ -24,7 +24,6 @@ from pipecat.workers.runner import WorkerRunner
 from memory.records import LANGUAGES, Extract, Language, Prefix, Turn
 from tests.fakes.tone_voice import ToneVoice
 from voice.engines.answer_language import answer_in, language_of
-from voice.engines.history import CUT
 from voice.engines.language_model import ContextExceeded, Message
 from voice.engines.local import LocalEngine
 from voice.engines.protocol import Opening, no_notes
@@ -356,7 +355,7 @@ def test_the_history_keeps_what_was_heard() -> None:
     )
     assert [(m.role, m.content) for m in outcome.model.requests[-1][3:]] == [
         ("user", QUESTION),
-        ("assistant", f"Your sister's{CUT}"),
+        ("assistant", "Your sister's … [interrupted]"),
         ("user", "Only the day."),
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -14,7 +14,6 @@ from voice.engines.realtime_seed import (
     ToolUse,
     seed,
     time_is_due,
-    time_told,
 )
 
 # Seeds ------------------------------------------------------------------------------------
@@ -54,12 +53,6 @@ def test_a_long_conversation_is_told_from_its_end() -> None:
     told = seed([turn("user", "x" * 1000) for _ in range(100)], [])
     assert len(told) == SEED_CHARS // 1000
     assert seed([turn("user", "x" * 2 * SEED_CHARS)], []) == [Said("user", "x" * 2 * SEED_CHARS)]
-
-
-def test_the_time_is_told_in_the_user_s_own_zone() -> None:
-    """Day, date, hour and offset."""
-    assert time_told(NOW) == "It is Sunday, 1 March 2026, 09:05 (UTC-03:30)."
-    assert time_told(NOW.astimezone(UTC)) == "It is Sunday, 1 March 2026, 12:35 (UTC+00:00)."
 
 
 @pytest.mark.parametrize(("minutes", "due"), [(0, False), (29, False), (30, True), (895, True)])
