@@ -35,6 +35,7 @@ BatchOption = Annotated[
 
 # In a batch the files are looked at this often; a search alone always looks.
 _LOOK_S = 1.0
+_NEAREST = 3
 # A bar for what takes longer than a blink.
 _SHOWN_FROM_FILES = 200
 
@@ -132,6 +133,9 @@ def _show(found: tuple[Hit, ...], *, as_json: bool, nothing: str) -> None:
     if as_json:
         print_json([hit.as_json() for hit in found])
         return
+    if found and all(hit.relevant is False for hit in found):
+        typer.echo("Nothing fits. The nearest, by words that they share:\n")
+        found = found[:_NEAREST]
     for hit in found:
         lines = str(hit.first_line)
         if hit.last_line > hit.first_line:

@@ -46,6 +46,7 @@ class Hit:
     day: date | None = None
     time: time | None = None
     stars: int | None = None
+    relevant: bool | None = None
 
     def as_json(self) -> dict[str, Any]:
         shown: dict[str, Any] = {
@@ -56,6 +57,8 @@ class Hit:
             "score": round(self.score, 4),
             "kind": self.kind,
         }
+        if self.relevant is not None:
+            shown["relevant"] = self.relevant
         if self.kind == "journal":
             shown |= {
                 "day": self.day.isoformat() if self.day else None,

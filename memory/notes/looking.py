@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memory.embedding import at_hand
@@ -66,15 +66,20 @@ class Notes:
         fresh: bool = True,
         progress: Progress = no_progress,
     ) -> tuple[Hit, ...]:
-        """The best pieces for any words; `relevant` leaves only those that would be sent with
-        them as a question (N3). `fresh` looks first what changed."""
+        """The best pieces for any words, told whether they would be sent with them as a question
+        (N3); `relevant` leaves only those. `fresh` looks first what changed."""
         if limit < 1 or not words.strip():
             return ()
         vector = self.vector_of(words)
         found = self._found(
             words, where, limit, folder=folder, vector=vector, fresh=fresh, progress=progress
         )
-        return (self._relevant(found, words) if relevant else found.hits)[:limit]
+        fitting = {hit.piece for hit in self._relevant(found, words)}
+        return tuple(
+            replace(hit, relevant=hit.piece in fitting)
+            for hit in found.hits[:limit]
+            if hit.piece in fitting or not relevant
+        )
 
     def extracts(
         self,

@@ -65,6 +65,7 @@ def test_notes_tell_file_lines_and_text(jarvis: Terminal) -> None:
         "heading": "Boiler",
         "text": "It is from 2009.\n\nIt hums.",
         "kind": "notes",
+        "relevant": True,
     }
     assert [each["file"] for each in more] == ["garden/roses.md"]
 
@@ -73,9 +74,11 @@ def test_relevant_ones_only(jarvis: Terminal) -> None:
     """What Jarvis would be sent with the question; a word in common is not enough."""
     asked = "do you want a coffee"
     assert [hit["file"] for hit in jarvis.json("notes", asked)] == ["garden/roses.md"]
+    assert jarvis.json("notes", asked)[0]["relevant"] is False
     assert jarvis.json("notes", asked, "--relevant") == []
+    assert jarvis("notes", asked).stdout.startswith("Nothing fits. The nearest")
     fits = jarvis.json("notes", "do the roses want a boiler", "--relevant")
-    assert fits[0]["file"] == "garden/roses.md"
+    assert (fits[0]["file"], fits[0]["relevant"]) == ("garden/roses.md", True)
 
 
 def test_a_part_of_the_vault_and_another_folder(jarvis: Terminal, tmp_path: Path) -> None:
