@@ -19,7 +19,9 @@ from voice.logs import forward_loguru
 from voice.records import (
     CallEnded,
     CallEvent,
+    EngineChanged,
     Level,
+    MemoryForgotten,
     MemoryWritten,
     Notice,
     PartialText,
@@ -161,6 +163,11 @@ class Terminal:
                 self._print(self.err, f"[saved in {notebook}: {entry}]")
             case MemoryWritten(reason=reason):
                 self._print(self.err, f"[not saved: {reason}]")
+            case MemoryForgotten(notebook=notebook, entry=entry):
+                self._print(self.err, f"[taken out of {notebook}: {entry}]")
+            case EngineChanged(engine=engine, reason=reason):
+                text = f"{reason} {engine.name} answers from now on. {engine.warning}".strip()
+                self._print(self.err, text)
             case StateChanged(state=state):
                 self._state = state
             case Level(user=user):

@@ -14,7 +14,10 @@ from memory.records import Turn
 from voice.records import (
     CallEnded,
     CallEvent,
+    EngineChanged,
+    EngineDescription,
     Level,
+    MemoryForgotten,
     MemoryWritten,
     Notice,
     PartialText,
@@ -48,6 +51,15 @@ def turn(speaker: Any, text: str, *, interrupted: bool = False) -> TurnAdded:
     )  # fmt: skip
 
 
+BUILT_IN = EngineDescription(
+    name="Built-in",
+    hears="",
+    thinks="",
+    speaks="",
+    words_go_to="",
+    costs="",
+    warning="It is small.",
+)
 EVENTS: list[CallEvent] = [
     StateChanged(state="listening"),
     Level(user=0.9, assistant=0.0),
@@ -57,6 +69,8 @@ EVENTS: list[CallEvent] = [
     Notice(kind="handled", text="The model was slow."),
     MemoryWritten(saved=True, notebook="USER.md", entry="Likes tea.", reason=None, change="x1"),
     MemoryWritten(saved=False, notebook=None, entry=None, reason="a password", change=None),
+    MemoryForgotten(notebook="USER.md", entry="Likes tea.", change="x2"),
+    EngineChanged(engine=BUILT_IN, reason="The service is away."),
     CallEnded(reason="hang-up"),
 ]
 
@@ -71,6 +85,8 @@ def test_what_is_shown() -> None:
     assert out.getvalue() == "You     When is it?\nJarvis  On the third /\n"
     assert err.getvalue() == (
         "The model was slow.\n[saved in USER.md: Likes tea.]\n[not saved: a password]\n"
+        "[taken out of USER.md: Likes tea.]\n"
+        "The service is away. Built-in answers from now on. It is small.\n"
         "The call ended: hang-up.\n"
     )
 
@@ -97,7 +113,8 @@ def test_json_lines() -> None:
         terminal.show(event)
     terminal.tell("Engine  local")
     assert [json.loads(line)["type"] for line in out.getvalue().splitlines()] == [
-        "state", "turn", "turn", "notice", "remembered", "remembered", "ended",
+        "state", "turn", "turn", "notice", "remembered", "remembered", "forgotten",
+        "engine", "ended",
     ]  # fmt: skip
     assert err.getvalue() == ""
 

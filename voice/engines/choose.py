@@ -328,7 +328,7 @@ def describe(choice: Choice, found: Found, *, hears: str) -> EngineDescription:
     return EngineDescription(
         name="Ollama" if choice.kind == "ollama" else "Local",
         hears=hears,
-        thinks=f"{choice.model}, {'on this computer' if here else f'at {host}'}",
+        thinks=f"{choice.model}, on this computer" if here else f"{choice.model}, at {host}",
         speaks="",
         words_go_to="this computer only" if here else f"{host}, as text",
         costs="nothing" if here else f"what {host} takes",

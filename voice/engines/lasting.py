@@ -67,7 +67,6 @@ class LastingEngine:
             except VoiceFault:
                 log.warning("there is no engine to stand in")
                 raise fault from None
-            opening.notify(Notice(kind="handled", text=str(fault)))
             self._goes_on_with(spare, str(fault))
             return processors
 
@@ -85,8 +84,8 @@ class LastingEngine:
         opening.notify(
             Notice(
                 kind="handled",
-                text=f"The voice service can't be reached any more. {reason} "
-                "This computer takes over; it may need some seconds.",
+                text="The voice service can't be reached any more. This computer takes over; it may "
+                "need some seconds.",
             )
         )
         try:
@@ -110,8 +109,6 @@ class LastingEngine:
         log.warning("%s answers from now on", about.name)
         assert self._opening is not None
         self._opening.notify(EngineChanged(engine=about, reason=reason))
-        text = f"{about.name} answers from now on. {about.warning}".strip()
-        self._opening.notify(Notice(kind="handled", text=text))
 
     def heard(self, turn: Turn) -> None:
         self._turns.append(turn)

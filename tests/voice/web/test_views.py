@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -14,9 +15,20 @@ from playwright.async_api import expect
 
 from memory.records import Extract, JournalEntry, Proposal, Rejection
 from tests.browser import needs_chromium
-from tests.fakes.house import FakeHouse, turn
+from tests.fakes.house import STATUS, FakeHouse, turn
 from tests.voice.web.looking import VIEWS, Visit, visiting
-from voice.records import ExtractsShown, MemoryWritten, StateChanged, TurnAdded
+from voice.hearing.listener import _HALF_DUPLEX
+from voice.records import (
+    EngineChanged,
+    EngineDescription,
+    ExtractsShown,
+    MemoryForgotten,
+    MemoryWritten,
+    Notice,
+    PartialText,
+    StateChanged,
+    TurnAdded,
+)
 from voice.web.server import STATIC
 
 pytestmark = [pytest.mark.browser, needs_chromium]
@@ -128,6 +140,30 @@ async def test_remembered_undone_and_put_back() -> None:
         await page.locator("#strip").get_by_role("button", name="Hang up").click()
         await visit.state("idle")
         await expect(page.locator("#strip")).to_be_hidden()
+
+
+async def test_forgotten_and_put_back() -> None:
+    """What was forgotten by voice is shown as what is saved, with undo beside it."""
+    async with visiting() as visit:
+        page = visit.page
+        await visit.start()
+        visit.house.memory.remember("Remember that I like tea.", now(), origin="spoken")
+        [gone] = visit.house.memory.forget("I like tea.", now())
+        visit.publish(
+            PartialText(speaker="user", text="Forget that I like tea."),
+            MemoryForgotten(notebook=gone.notebook, entry=gone.old or "", change=gone.id),
+            TurnAdded(turn=turn(0, "user", "Forget that I like tea.")),
+        )
+        card = page.locator("#turns .turn.u + .card .note.ok")
+        await expect(card).to_contain_text("Taken out of USER.md")
+        await expect(card).to_contain_text("I like tea.")
+        await page.locator("#scroll").focus()
+        await page.keyboard.press("u")
+        await expect(card).to_contain_text("In USER.md again")
+        assert "I like tea." in visit.text()
+        await card.get_by_role("button", name="Take out").click()
+        await expect(card).to_contain_text("Taken out of USER.md")
+        assert "tea" not in visit.text()
 
 
 async def test_what_an_answer_rests_on() -> None:
@@ -374,13 +410,50 @@ def test_every_word_is_in_the_table() -> None:
         assert text == table[key][0], key
 
 
+def said_in_code() -> set[str]:
+    """Every text of the house's code, {} where a value goes in."""
+    found = set()
+    for path in [*(STATIC.parents[1]).rglob("*.py"), *(STATIC.parents[2] / "memory").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+            elif isinstance(node, ast.JoinedStr):
+                found.add(
+                    "".join(
+                        each.value
+                        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+                        else "{}"
+                        for each in node.values
+                    )
+                )
+    return found
+
+
+def sentences() -> list[list[str]]:
+    text = (STATIC / "sentences.js").read_text(encoding="utf-8")
+    rows = re.sub(r"^\s*//.*$", "", text[text.index("[") :], flags=re.MULTILINE)
+    found: list[list[str]] = json.loads(re.sub(r",\s*\]\s*;?\s*$", "]", rows))
+    return found
+
+
+def test_a_sentence_of_the_house_that_the_page_translates_is_one_that_it_says() -> None:
+    """Each English sentence stands in the code as it is; each row keeps the places for values."""
+    code = said_in_code()
+    for english, *others in sentences():
+        assert any(english in text for text in code), english
+        assert len(others) == 2, english
+        assert all(text.count("{}") == english.count("{}") for text in others), english
+    firsts = [row[0] for row in sentences()]
+    assert len(set(firsts)) == len(firsts)
+
+
 SENTENCE = re.compile(r"^[A-Z][a-z]+(?: [a-z’']+)+[.…?]?$|[a-z]{2} [a-z]{2,}.*[.!?…]$")
 
 
 @pytest.mark.parametrize("path", sorted(STATIC.rglob("*.js")), ids=lambda path: path.name)
 def test_no_words_outside_the_table(path: Path) -> None:
     """No module holds a sentence of its own."""
-    if path.name == "words.js":
+    if path.name in ("words.js", "sentences.js"):
         return
     code = re.sub(
         r"/\*.*?\*/|(?<!:)//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.DOTALL
@@ -388,6 +461,39 @@ def test_no_words_outside_the_table(path: Path) -> None:
     assert [
         text for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', code) if SENTENCE.search(text)
     ] == []
+
+
+async def test_what_the_house_says_is_said_in_german() -> None:
+    """What answers, what it can't, what happens in a call; a sentence without a row stays English
+    and says so to a screen reader."""
+    engine = {
+        **STATUS["engine"],
+        "thinks": "Qwen2.5-Coder 0.5B, on this computer",
+        "warning": "The built-in model is very small: don't trust its facts.",
+        "better": "Better in one step: `ollama pull x`, then start Jarvis again.",
+    }
+    async with visiting(screen={"locale": "de-DE"}, engine=engine) as visit:
+        page = visit.page
+        fact = page.locator("#fact-engine")
+        await expect(fact).to_contain_text("Built-in: Qwen2.5-Coder 0.5B, auf diesem Rechner.")
+        await expect(fact).to_contain_text("Verlass dich nicht auf seine Angaben.")
+        await expect(fact.locator("code")).to_have_text("ollama pull x")
+        await expect(page.locator("#fact-words")).to_contain_text("Nur dieser Rechner.")
+        await expect(page.locator("#fact-words")).to_contain_text("Kosten: nichts.")
+        await visit.start()
+        about = EngineDescription(
+            name="Built-in", hears="", thinks="", speaks="", words_go_to="", costs="nothing"
+        )
+        visit.publish(
+            Notice(kind="handled", text=_HALF_DUPLEX),
+            EngineChanged(engine=about, reason="Nobody has translated this."),
+        )
+        half, changed = (page.locator("#after .notice").nth(i) for i in (0, 1))
+        await expect(half).to_contain_text("Jarvis hört sich selbst im Mikrofon")
+        await expect(half).to_contain_text("Nimm Kopfhörer")
+        await expect(changed).to_contain_text("Ab jetzt antwortet Built-in")
+        await expect(changed.locator("[lang=en]")).to_have_text("Nobody has translated this.")
+        await expect(page.locator(".engine:visible")).to_have_text("Built-in")
 
 
 async def test_no_english_is_left_in_german() -> None:

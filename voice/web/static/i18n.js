@@ -1,5 +1,6 @@
 // The page's language: words from the table, numbers and times as the language writes them.
 
+import { SENTENCES } from "./sentences.js";
 import { WORDS } from "./words.js";
 
 export const LANGUAGES = ["en", "de", "es"];
@@ -20,6 +21,40 @@ export const has = (key) => key in WORDS;
 export function t(key, values = {}) {
   if (!has(key)) throw new Error(`no word for ${key}`);
   return WORDS[key][LANGUAGES.indexOf(current)].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+// What the house says -----------------------------------------------------------------------
+
+const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})/u;
+const ENDS = /[.!?]$/; // a phrase is no sentence
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const pattern = (english) => new RegExp(`^${english.split("{}").map(escaped).join("(.+?)")}$`, "u");
+const rows = SENTENCES.map((row) => ({ row, english: pattern(row[0]) }));
+
+/** A sentence or phrase of the house in the page's language, or null where there is no row for it. */
+function translated(text) {
+  for (const { row, english } of rows) {
+    const found = ENDS.test(row[0]) === ENDS.test(text) && english.exec(text);
+    if (found) {
+      const values = found.slice(1);
+      return row[LANGUAGES.indexOf(current)].replace(/\{\}/g, () => values.shift());
+    }
+  }
+  return null;
+}
+
+/** What the house says, sentence by sentence, all in the page's language or all in English (`lang`). */
+export function houseText(text) {
+  const sentences = text.trim().split(SENTENCE_END);
+  if (current === "en") return { sentences, lang: null };
+  const own = sentences.map(translated);
+  return own.includes(null) ? { sentences, lang: "en" } : { sentences: own, lang: null };
+}
+
+/** The same as one text. */
+export function houseWords(text) {
+  const { sentences, lang } = houseText(text);
+  return { text: sentences.join(" "), lang };
 }
 
 /** "1 entry", "3 entries": the words for one and for several, with the number in them. */

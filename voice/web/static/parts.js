@@ -1,7 +1,7 @@
 // What the views are made of.
 
 import { el, icon, prose } from "./dom.js";
-import { clock, language, number, t, when } from "./i18n.js";
+import { clock, houseText, number, t, when } from "./i18n.js";
 
 export const head = (title, lead, ...actions) =>
   el(
@@ -63,7 +63,7 @@ export function message({ title, text = "", kind = "stop", actions = [], lang = 
     { class: kind === "stop" ? "err" : "err info", role: kind === "stop" ? "alert" : "status", lang },
     icon(kind === "stop" ? "warn" : "info"),
     el("b", {}, prose(title)),
-    text ? el("p", {}, prose(text)) : null,
+    text ? el("p", {}, typeof text === "string" ? prose(text) : text) : null,
     actions.length
       ? el("div", { class: "acts" }, actions.map(([label, act], i) => button(t(label), act, { cls: i ? "btn" : "btn pri" })))
       : null,
@@ -72,11 +72,9 @@ export function message({ title, text = "", kind = "stop", actions = [], lang = 
 
 /** A fault of the server's as a message: our words where we have some, else its own. */
 export function problem(fault, ...actions) {
-  const text = fault.detail || String(fault.message ?? fault);
-  const [first, ...rest] = text.split(/(?<=[.!?])\s+(?=\p{Lu})/u);
-  return fault.kind === "server"
-    ? message({ title: t("e_server"), text: t("e_server_p"), actions })
-    : message({ title: first, text: rest.join(" "), actions, lang: language() === "en" ? null : "en" });
+  if (fault.kind === "server") return message({ title: t("e_server"), text: t("e_server_p"), actions });
+  const { sentences, lang } = houseText(fault.detail || String(fault.message ?? fault));
+  return message({ title: sentences[0], text: sentences.slice(1).join(" "), actions, lang });
 }
 
 export const stars = (n) =>

@@ -3,7 +3,7 @@
 
 import { drawn } from "./charts.js";
 import { el, prose } from "./dom.js";
-import { clock, count, percent, seconds, t } from "./i18n.js";
+import { clock, count, houseWords, percent, seconds, t } from "./i18n.js";
 import { pairs } from "./parts.js";
 import { stages } from "./transcript.js";
 
@@ -42,18 +42,15 @@ function steps(done) {
   );
 }
 
-const engine = ({ engine: it }) =>
-  section(
-    t("engine"),
-    pairs([
-      [t("name"), it.name, "en"],
-      [t("hears"), it.hears, "en"],
-      [t("thinks"), it.thinks, "en"],
-      [t("speaks"), it.speaks, "en"],
-      [t("costs"), it.costs, "en"],
-      [t("words_go"), it.words_go_to, "en"],
-    ]),
-  );
+const OF_ENGINE = [["hears", "hears"], ["thinks", "thinks"], ["speaks", "speaks"], ["costs", "costs"], ["words_go", "words_go_to"]];
+
+function engine({ engine: it }) {
+  const rows = OF_ENGINE.map(([key, field]) => {
+    const { text, lang } = houseWords(it[field]);
+    return [t(key), text, lang];
+  });
+  return section(t("engine"), pairs([[t("name"), it.name, "en"], ...rows]));
+}
 
 function call({ beganAt, turns, given, running, saved, refused }) {
   const minutes = Math.floor((Date.now() - beganAt) / 60000);
@@ -127,17 +124,23 @@ const sentence = (text) => {
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 };
 
+/** A paragraph of the house's own words. */
+function said(words, properties = {}, form = (text) => text) {
+  const { text, lang } = houseWords(words);
+  return el("p", { lang, ...properties }, prose(form(text)));
+}
+
 /** The first visit's three columns: what answers, where words go, where the files are. */
 export function facts({ engine: it, vault }) {
   return {
     engine: it === null ? [el("p", { class: "dim" }, t("looking"))] : [
-      el("p", { lang: "en" }, sentence(`${it.name}: ${it.thinks}`)),
-      it.warning ? el("p", { lang: "en", class: "warning" }, prose(it.warning)) : null,
-      it.better ? el("p", { lang: "en", class: "better" }, prose(it.better)) : null,
+      said(it.thinks, {}, (thinks) => sentence(`${it.name}: ${thinks}`)),
+      it.warning ? said(it.warning, { class: "warning" }) : null,
+      it.better ? said(it.better, { class: "better" }) : null,
     ].filter(Boolean),
     words: it === null ? [el("p", { class: "dim" }, t("looking"))] : [
-      el("p", { lang: "en" }, sentence(it.words_go_to)),
-      it.costs ? el("p", {}, t("costs_line", { costs: it.costs.replace(/\.$/, "") })) : null,
+      said(it.words_go_to, {}, sentence),
+      it.costs ? el("p", {}, t("costs_line", { costs: houseWords(it.costs).text.replace(/\.$/, "") })) : null,
     ].filter(Boolean),
     files: [
       el("p", { class: "mono" }, `${vault.replace(/\/+$/, "")}/society/jarvis/`),

@@ -86,13 +86,17 @@ function turnElement({ turn, latency, extracts }) {
   return item;
 }
 
-/** What became of "remember that": saved, with undo beside it; kept for later; or refused, and why. */
+/**
+ * What became of "remember that" or "forget that": saved or taken out, with undo beside it; kept for
+ * later; or refused, and why.
+ */
 class Card {
   constructor(event, acts) {
     this.event = event;
     this.acts = acts;
     this.change = event.change;
-    this.gone = false;
+    this.forgot = event.type === "forgotten";
+    this.undone = false;
     this.fault = "";
     this.box = el("div", { role: "group" });
     this.item = el("li", { class: "card" }, this.box);
@@ -101,24 +105,39 @@ class Card {
 
   draw() {
     const { event } = this;
-    const title = event.saved
-      ? t(this.gone ? "taken_out" : "saved_in", { notebook: event.notebook })
-      : t(event.waits ? "saved_later" : "not_saved");
-    const acts = event.saved && this.change
+    const title = this.title();
+    const acts = this.wrote && this.change
       ? [
-          button(t(this.gone ? "put_it_back" : "undo"), () => this.acts.undo(this), { cls: "btn sm", key: this.gone ? null : "U" }),
-          this.gone ? null : button(t("show"), () => this.acts.show(this), { cls: "btn sm ghost" }),
+          button(t(this.undone ? (this.forgot ? "take_out" : "put_it_back") : "undo"), () => this.acts.undo(this), { cls: "btn sm", key: this.undone ? null : "U" }),
+          this.stands ? button(t("show"), () => this.acts.show(this), { cls: "btn sm ghost" }) : null,
         ]
       : [];
-    const kind = event.saved || event.waits ? "ok" : "no";
-    this.box.className = `note ${kind}${this.gone ? " gone" : ""}`;
+    const kind = this.wrote || event.waits ? "ok" : "no";
+    this.box.className = `note ${kind}${this.wrote && !this.stands ? " gone" : ""}`;
     this.box.setAttribute("aria-label", title);
     this.box.replaceChildren(
       el("div", { class: "t" }, icon(kind === "ok" ? "mark" : "no"), title, el("span", { class: "acts" }, acts)),
       event.entry ? el("p", { class: "entry" }, el("span", { class: "tx" }, "- ", entryText(event.entry))) : "",
-      event.saved ? "" : this.why(),
+      this.wrote ? "" : this.why(),
       this.fault ? el("p", { class: "fault", role: "alert", lang: "en" }, prose(this.fault)) : "",
     );
+  }
+
+  /** Whether a line was written or taken out, and can be had back. */
+  get wrote() {
+    return this.forgot || this.event.saved;
+  }
+
+  /** Whether the line is in the notebook now. */
+  get stands() {
+    return this.wrote && this.forgot === this.undone;
+  }
+
+  title() {
+    const { event } = this;
+    if (!this.wrote) return t(event.waits ? "saved_later" : "not_saved");
+    const key = this.forgot ? (this.undone ? "stands_again" : "forgotten_from") : this.undone ? "taken_out" : "saved_in";
+    return t(key, { notebook: event.notebook });
   }
 
   /** In our words where we have some; what the rules say themselves is English. */
@@ -129,7 +148,7 @@ class Card {
 
   became(change) {
     this.change = change;
-    this.gone = !this.gone;
+    this.undone = !this.undone;
     this.fault = "";
     this.draw();
   }
@@ -151,7 +170,7 @@ export class Transcript {
     this.latencies = [];
     this.counted = null; // the last answer's tokens, where the engine tells them
     this.live = new Map(); // speaker → element
-    this.saved = []; // cards told before the turn that they belong to
+    this.early = []; // cards told before the turn that they belong to
     this.cards = []; // all that are shown
     this.rests = new Map(); // extracts by the index of the answer that rests on them
     this.following = true;
@@ -180,7 +199,7 @@ export class Transcript {
     else if (event.type === "nothing") this.drop("user");
     else if (event.type === "latency") this.measured(event);
     else if (event.type === "tokens") this.count(event);
-    else if (event.type === "remembered") this.remembered(event);
+    else if (event.type === "remembered" || event.type === "forgotten") this.written(event);
     else if (event.type === "extracts") this.restsOn(event);
     else return;
     this.follow();
@@ -206,13 +225,13 @@ export class Transcript {
     $("turns").insertBefore(entry.item, this.shown[place]?.item ?? null);
     this.shown.splice(place, 0, entry);
     if (turn.speaker === "user") {
-      for (const card of this.saved.splice(0).reverse()) entry.item.after(card.item);
+      for (const card of this.early.splice(0).reverse()) entry.item.after(card.item);
     }
     while (this.shown.length > SHOWN) {
       const { item } = this.shown.shift();
       while (item.nextElementSibling?.matches(".card")) item.nextElementSibling.remove();
       item.remove();
-      this.cards = this.cards.filter((card) => card.item.isConnected || this.saved.includes(card));
+      this.cards = this.cards.filter((card) => card.item.isConnected || this.early.includes(card));
       $("older").hidden = false;
     }
   }
@@ -235,16 +254,16 @@ export class Transcript {
   }
 
   /** In a call it is told in front of the turn, in a chat behind it. */
-  remembered(event) {
+  written(event) {
     const card = new Card(event, this.acts);
     this.cards.push(card);
-    if (this.live.has("user")) this.saved.push(card);
+    if (this.live.has("user")) this.early.push(card);
     else $("turns").append(card.item);
   }
 
-  /** The newest line that was saved and still stands. */
-  lastSaved() {
-    return this.cards.findLast((card) => card.event.saved && card.change && !card.gone);
+  /** The newest card whose change can be undone. */
+  lastWritten() {
+    return this.cards.findLast((card) => card.wrote && card.change && !card.undone);
   }
 
   /** Told before the answer is heard, or while it is. */

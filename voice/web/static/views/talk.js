@@ -3,7 +3,7 @@
 import { Call, openMicrophone } from "../call.js";
 import * as dialog from "../dialog.js";
 import { $, el, glyph, icon, kept, prose } from "../dom.js";
-import { language, t } from "../i18n.js";
+import { houseText, houseWords, language, t } from "../i18n.js";
 import { message as box } from "../parts.js";
 import { ask, Failed, fetched } from "../server.js";
 import * as side from "../side.js";
@@ -83,7 +83,7 @@ function word() {
 
 /** The line below the state's word; keys are named only where there are some. */
 function hint(state) {
-  if (state === "preparing" && page.status?.loading) return page.status.loading;
+  if (state === "preparing" && page.status?.loading) return houseWords(page.status.loading).text;
   if (state === "connecting" && page.call?.microphone) return t("h_joining");
   const touch = !singleKeys() || matchMedia("(hover: none), (max-width: 760px)").matches;
   return t(touch && ["idle", "muted"].includes(state) ? `h_${state}_touch` : `h_${state}`);
@@ -144,16 +144,20 @@ function renderMessage() {
   if (!shown) return;
   const { kind, detail } = shown;
   const own = OWN_WORDS.includes(kind) && detail;
-  const text = own ? detail : t(`e_${kind}_p`, { detail });
-  const told = box({ title: t(`e_${kind}`), text, ...MESSAGES[kind] });
+  const words = own ? houseWords(detail) : { text: t(`e_${kind}_p`, { detail }), lang: null };
+  const told = box({ title: t(`e_${kind}`), text: el("span", { lang: words.lang }, prose(words.text)), ...MESSAGES[kind] });
   told.classList.add("main");
   (transcript.empty ? $("messages") : $("after")).append(told);
   transcript.follow();
 }
 
 function notice({ kind, text }, place) {
-  const [first, ...rest] = text.split(/(?<=[.!?])\s+(?=\p{Lu})/u);
-  const told = box({ title: first, text: rest.join(" "), kind, lang: language() === "en" ? null : "en" });
+  const { sentences, lang } = houseText(text);
+  showNotice({ title: sentences[0], text: sentences.slice(1).join(" "), kind, lang }, place);
+}
+
+function showNotice(words, place) {
+  const told = box(words);
   told.classList.add("notice");
   const shown = place.querySelectorAll(".notice");
   if (shown.length >= NOTICES) shown[0].remove();
@@ -195,9 +199,14 @@ function renderStatus() {
     button.textContent = answering?.name ?? "";
     button.setAttribute("aria-label", `${t("engine")}: ${answering?.name ?? ""}`);
   }
-  $("hints").replaceChildren(...status.hints.map((tip) => el("li", { lang: "en" }, prose(tip))));
+  $("hints").replaceChildren(...status.hints.map((tip) => {
+    const { text, lang } = houseWords(tip);
+    return el("li", { lang }, prose(text));
+  }));
   $("hints").hidden = status.hints.length === 0;
-  $("ask").textContent = status.ready ? t("asks_once") : `${t("preparing")}: ${status.loading}`;
+  const failed = status.notices.some(({ kind }) => kind === "stop");
+  const step = houseWords(status.loading).text;
+  $("ask").textContent = status.ready || failed ? t("asks_once") : step ? `${t("preparing")}: ${step}` : t("preparing");
   $("messages").querySelectorAll(".notice").forEach((told) => told.remove());
   status.notices.forEach((told) => notice(told, $("messages")));
   if (page.state === "preparing") word();
@@ -246,7 +255,7 @@ function receive(event) {
     notice(event, transcript.empty && !active() ? $("messages") : $("after"));
   } else if (event.type === "engine") {
     page.engine = event.engine;
-    notice({ kind: "handled", text: event.reason }, $("after"));
+    engineChanged(event);
     renderStatus();
   } else if (event.type === "handed_over") {
     page.handedOver += event.last_index - event.first_index + 1;
@@ -258,6 +267,11 @@ function receive(event) {
     if (event.type === "remembered") count(event);
     transcript.receive(event);
   }
+}
+
+function engineChanged({ engine, reason }) {
+  const { text, lang } = houseWords(`${reason} ${engine.warning}`);
+  showNotice({ title: t("engine_changed", { name: engine.name }), text: el("span", { lang }, prose(text)), kind: "handled" }, $("after"));
 }
 
 /** The first minute's steps tick themselves off. */
@@ -534,20 +548,20 @@ function redraw() {
 
 // Taking back ---------------------------------------------------------------------------------
 
-/** Undo what was saved, or put it back. The card says what became of it. */
+/** Undo what was written, or the undo. The card says what became of it. */
 async function takeBack(card) {
   try {
     const done = await fetched("/api/undo", { change: card.change });
     card.became(done.id);
-    frame.say(t(card.gone ? "taken_back" : "put_back"));
+    frame.say(t(card.stands ? "put_back" : "taken_back"));
   } catch (fault) {
     card.failed(fault.kind === "server" ? t("e_server") : fault.detail);
   }
 }
 
-/** The newest saved line. */
+/** The newest line that was saved, or taken out. */
 export function undoLast() {
-  const card = transcript.lastSaved();
+  const card = transcript.lastWritten();
   if (card) takeBack(card);
   return Boolean(card);
 }

@@ -1,0 +1,65 @@
+// What the house itself says (it says it in English), in German and Spanish: sentences of the first
+// minutes and of a call. The English sentence is the key, as it stands in the code; {} holds a name,
+// a number or an address, and goes over as it is. What has no row here is shown in English.
+
+export const SENTENCES = [
+  // What answers
+  ["Whisper base, on this computer", "Whisper base, auf diesem Rechner", "Whisper base, en este equipo"],
+  ["{}, on this computer", "{}, auf diesem Rechner", "{}, en este equipo"],
+  ["{}, at {}", "{}, bei {}", "{}, en {}"],
+  ["this computer only", "nur dieser Rechner", "solo este equipo"],
+  ["{}, as text", "{}, als Text", "{}, como texto"],
+  ["nothing", "nichts", "nada"],
+  ["what {} takes", "was {} verlangt", "lo que cobre {}"],
+  ["the server at {}, on this machine", "der Server {} auf diesem Rechner", "el servidor {}, en este equipo"],
+  ["what that server costs", "was dieser Server kostet", "lo que cueste ese servidor"],
+  ["billed to your key, the whole conversation at each answer", "auf deinen Schlüssel berechnet, bei jeder Antwort das ganze Gespräch", "se cobra a tu clave, la conversación entera en cada respuesta"],
+  ["billed to your key, the whole conversation at each answer; without billing Google may use what is said to improve its products", "auf deinen Schlüssel berechnet, bei jeder Antwort das ganze Gespräch; ohne Abrechnung darf Google das Gesagte für seine Produkte nutzen", "se cobra a tu clave, la conversación entera en cada respuesta; sin facturación Google puede usar lo dicho para mejorar sus productos"],
+  ["{}; this machine writes down what you say as well", "{}; auch dieser Rechner schreibt mit, was du sagst", "{}; este equipo también transcribe lo que dices"],
+  ["{}, voice {}", "{}, Stimme {}", "{}, voz {}"],
+  ["The built-in model is very small: don't trust its facts.", "Das eingebaute Modell ist sehr klein: Verlass dich nicht auf seine Angaben.", "El modelo incluido es muy pequeño: no te fíes de sus datos."],
+  ["It gets health questions wrong.", "Fragen zur Gesundheit beantwortet es falsch.", "Responde mal a preguntas de salud."],
+  ["Better in one step: `ollama pull {}`, then start Jarvis again.", "Besser in einem Schritt: `ollama pull {}`, dann Jarvis neu starten.", "Mejor en un paso: `ollama pull {}` y arranca Jarvis de nuevo."],
+  ["Better in one step: start with JARVIS_MODEL=better (1.1 GB; it answers slower).", "Besser in einem Schritt: mit JARVIS_MODEL=better starten (1,1 GB; es antwortet langsamer).", "Mejor en un paso: arranca con JARVIS_MODEL=better (1,1 GB; responde más despacio)."],
+  ["Better in one step: install Ollama, then `ollama pull {}` and start Jarvis again.", "Besser in einem Schritt: Ollama installieren, dann `ollama pull {}` und Jarvis neu starten.", "Mejor en un paso: instala Ollama, luego `ollama pull {}` y arranca Jarvis de nuevo."],
+  ["The connection to {} is not encrypted: others on the way can listen.", "Die Verbindung zu {} ist nicht verschlüsselt: Andere auf dem Weg können mithören.", "La conexión con {} no está cifrada: otros en el camino pueden escuchar."],
+  ["Use a wss:// address.", "Nimm eine Adresse mit wss://.", "Usa una dirección wss://."],
+  ["{} hears the call and bills your key, the whole conversation again at each answer.", "{} hört das Gespräch und berechnet es auf deinen Schlüssel, bei jeder Antwort das ganze noch einmal.", "{} oye la llamada y la cobra a tu clave, la conversación entera en cada respuesta."],
+  ["JARVIS_ENGINE=local keeps both on this computer.", "Mit JARVIS_ENGINE=local bleibt beides auf diesem Rechner.", "Con JARVIS_ENGINE=local ambas cosas quedan en este equipo."],
+  ["There is an OPENAI_API_KEY in your environment.", "In deiner Umgebung gibt es einen OPENAI_API_KEY.", "En tu entorno hay una OPENAI_API_KEY."],
+  ["Jarvis leaves it alone; to talk through OpenAI, which bills it and hears you, set JARVIS_OPENAI_KEY.", "Jarvis rührt ihn nicht an; um über OpenAI zu sprechen, das ihn belastet und dich hört, setze JARVIS_OPENAI_KEY.", "Jarvis no la toca; para hablar por OpenAI, que la cobra y te oye, define JARVIS_OPENAI_KEY."],
+  ["There is a key for Gemini at hand, from the environment or for background work.", "Ein Schlüssel für Gemini ist da, aus der Umgebung oder für Arbeit im Hintergrund.", "Hay una clave de Gemini, del entorno o para el trabajo de fondo."],
+  ["Calls leave it alone; to talk through Google, which bills it and hears you, set JARVIS_GEMINI_KEY.", "Gespräche rühren ihn nicht an; um über Google zu sprechen, das ihn belastet und dich hört, setze JARVIS_GEMINI_KEY.", "Las llamadas no la tocan; para hablar por Google, que la cobra y te oye, define JARVIS_GEMINI_KEY."],
+
+  // Loading
+  ["Getting ready", "Ich mache mich bereit", "Preparándome"],
+  ["Loading the models", "Modelle werden geladen", "Cargando los modelos"],
+  ["Bringing {}: {} %", "{} wird geholt: {} %", "Trayendo {}: {} %"],
+
+  // Why nothing answers
+  ["The engine openai was chosen, but there is no key for it: set JARVIS_OPENAI_KEY, or choose the local engine with JARVIS_ENGINE=local.", "OpenAI wurde gewählt, aber es fehlt der Schlüssel: Setze JARVIS_OPENAI_KEY oder wähle diesen Rechner mit JARVIS_ENGINE=local.", "Se eligió OpenAI, pero falta su clave: define JARVIS_OPENAI_KEY o elige este equipo con JARVIS_ENGINE=local."],
+  ["The engine gemini was chosen, but there is no key for it: set JARVIS_GEMINI_KEY, or choose the local engine with JARVIS_ENGINE=local.", "Gemini wurde gewählt, aber es fehlt der Schlüssel: Setze JARVIS_GEMINI_KEY oder wähle diesen Rechner mit JARVIS_ENGINE=local.", "Se eligió Gemini, pero falta su clave: define JARVIS_GEMINI_KEY o elige este equipo con JARVIS_ENGINE=local."],
+  ["JARVIS_LLM_URL names {}, but not which model there: set JARVIS_LLM_MODEL to its name.", "JARVIS_LLM_URL nennt {}, aber nicht das Modell dort: Setze JARVIS_LLM_MODEL auf seinen Namen.", "JARVIS_LLM_URL nombra {}, pero no qué modelo: pon su nombre en JARVIS_LLM_MODEL."],
+  ["JARVIS_LLM_MODEL asks for {}, but no Ollama answers at {}.", "JARVIS_LLM_MODEL verlangt {}, aber unter {} antwortet kein Ollama.", "JARVIS_LLM_MODEL pide {}, pero en {} no responde ningún Ollama."],
+  ["Start it with `ollama serve`, or set JARVIS_LLM_URL to another server.", "Starte es mit `ollama serve` oder setze JARVIS_LLM_URL auf einen anderen Server.", "Arráncalo con `ollama serve` o pon otro servidor en JARVIS_LLM_URL."],
+  ["Ollama does not have {} yet: run `ollama pull {}`.", "Ollama hat {} noch nicht: `ollama pull {}` holt es.", "Ollama aún no tiene {}: ejecuta `ollama pull {}`."],
+  ["{} gave an empty answer.", "{} gab eine leere Antwort.", "{} dio una respuesta vacía."],
+  ["The answer of {} broke off.", "Die Antwort von {} brach ab.", "La respuesta de {} se cortó."],
+  ["Ask again.", "Frag noch einmal.", "Pregunta otra vez."],
+  ["The chosen engine only talks.", "Was gewählt ist, kann nur sprechen.", "El motor elegido solo habla."],
+  ["To type, choose a language model: set JARVIS_ENGINE=local, or name one with JARVIS_LLM_URL.", "Zum Tippen wähle ein Sprachmodell: JARVIS_ENGINE=local, oder nenne eines mit JARVIS_LLM_URL.", "Para escribir elige un modelo de lenguaje: JARVIS_ENGINE=local, o nombra uno con JARVIS_LLM_URL."],
+
+  // In a call
+  ["Jarvis hears itself through the microphone, so from now on it doesn't listen while it speaks.", "Jarvis hört sich selbst im Mikrofon und hört darum ab jetzt nicht zu, während es spricht.", "Jarvis se oye a sí mismo por el micrófono, así que desde ahora no escucha mientras habla."],
+  ["Use headphones, or stop it with the button.", "Nimm Kopfhörer oder halte es mit dem Knopf an.", "Usa auriculares o páralo con el botón."],
+  ["What the microphone gives could not be taken for too long ({}): a part of it is lost.", "Was das Mikrofon gibt, konnte zu lange nicht abgenommen werden ({}): Ein Teil ist verloren.", "Lo que da el micrófono no se pudo recoger durante demasiado tiempo ({}): una parte se perdió."],
+  ["Wait until Jarvis listens again, and say it once more.", "Warte, bis Jarvis wieder zuhört, und sag es noch einmal.", "Espera a que Jarvis vuelva a escuchar y dilo otra vez."],
+  ["The connection to the voice service was lost.", "Die Verbindung zum Sprachdienst ist abgerissen.", "Se perdió la conexión con el servicio de voz."],
+  ["Reconnecting; what you say meanwhile is kept.", "Sie wird neu aufgebaut; was du inzwischen sagst, geht nicht verloren.", "Se está reconectando; lo que digas mientras tanto no se pierde."],
+  ["The voice service can't be reached any more.", "Der Sprachdienst ist nicht mehr zu erreichen.", "Ya no se puede llegar al servicio de voz."],
+  ["This computer takes over; it may need some seconds.", "Dieser Rechner übernimmt; das kann einige Sekunden dauern.", "Este equipo toma el relevo; puede tardar unos segundos."],
+  ["This was not answered: there is no connection to the voice service.", "Das blieb ohne Antwort: Es gibt keine Verbindung zum Sprachdienst.", "Eso quedó sin respuesta: no hay conexión con el servicio de voz."],
+  ["The call is no longer recorded: {} can't be written ({}).", "Das Gespräch wird nicht mehr aufgenommen: In {} lässt sich nicht schreiben ({}).", "La llamada ya no se graba: no se puede escribir en {} ({})."],
+  ["What was recorded so far is kept.", "Was bisher aufgenommen wurde, bleibt erhalten.", "Lo grabado hasta ahora se conserva."],
+  ["A call runs in another window.", "Ein Gespräch läuft in einem anderen Fenster.", "Hay una llamada en otra ventana."],
+];
