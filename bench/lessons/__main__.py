@@ -1,4 +1,4 @@
-"""Lessons, measured: `python -m bench.lessons [pairs] [years] [week] [kills] [wipe] [--rounds N]`."""
+"""Lessons, measured: `python -m bench.lessons [pairs] [years] [week] [month] [kills] [wipe] [--rounds N]`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench.lessons.month import month
 from memory.door import Memory
 from memory.embedding import at_hand
 from memory.events import EventLog
@@ -266,7 +267,9 @@ def week() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", default=["pairs", "years", "week", "kills", "wipe"])
+    parser.add_argument(
+        "what", nargs="*", default=["pairs", "years", "week", "month", "kills", "wipe"]
+    )
     parser.add_argument("--rounds", type=int, default=1_000)
     given = parser.parse_args()
     for what in given.what:
@@ -278,10 +281,12 @@ def main() -> None:
             kills(given.rounds)
         elif what == "week":
             week()
+        elif what == "month":
+            month()
         elif what == "wipe":
             wipe(max(1, given.rounds // 10))
         else:
-            parser.error(f"{what} is none of pairs, years, week, kills, wipe")
+            parser.error(f"{what} is none of pairs, years, week, month, kills, wipe")
 
 
 if __name__ == "__main__":
