@@ -135,10 +135,18 @@ def _text(number: int) -> str:
 def script(items: list[dict[str, Any]]) -> Answer:
     """An answer that shows how many turns the session knows; its rest, where a part was told."""
     said = [item for item in items if item.get("role") == "user" and _is_turn(item)]
-    answer = Answer(text=_text(len(said)), audio_ms=2400, speed=3.0, think_s=THINKS_S)
+    number = _left_out(said) + len(said)
+    answer = Answer(text=_text(number), audio_ms=2400, speed=3.0, think_s=THINKS_S)
     last = next((i for i in reversed(items) if i.get("role") != "system" and not _is_note(i)), None)
     told = _told(last) if last is not None else ""
     return answer.rest(told) if told and answer.text.startswith(told) else answer
+
+
+def _left_out(said: list[dict[str, Any]]) -> int:
+    """A long conversation is told from its latest part on: the first turn says how many went
+    before."""
+    first = _words(said[0]) if said else ""
+    return int(first.removeprefix("Turn ")) - 1 if first.startswith("Turn ") else 0
 
 
 def _is_turn(item: dict[str, Any]) -> bool:
