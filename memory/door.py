@@ -438,6 +438,7 @@ class Memory:
         quiet: Quiet,
         now: Callable[[], datetime],
         learning: bool = True,
+        reflects: bool = True,
     ) -> MemoryTask:
         """The out-of-band worker over this memory; see `memory.task`."""
         return MemoryTask(
@@ -448,6 +449,7 @@ class Memory:
             quiet=quiet,
             now=now,
             learning=learning,
+            reflects=reflects,
             lessons=self.lessons,
         )
 

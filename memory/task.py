@@ -109,7 +109,7 @@ class MemoryTask:
     """`model` gives the background model of the moment, or raises ModelUnavailable; it is asked
     before each question, so that who pays is never decided ahead. `now` is the user's clock,
     aware. With `learning` off what is handed over from now on is closed unread (L6.5).
-    Without `lessons` none are made.
+    Without `lessons` none are made; without `reflects` none by itself.
     """
 
     def __init__(
@@ -122,6 +122,7 @@ class MemoryTask:
         quiet: Quiet,
         now: Callable[[], datetime],
         learning: bool = True,
+        reflects: bool = True,
         lessons: Lessons | None = None,
     ) -> None:
         self._reviews = Reviews(state)
@@ -138,6 +139,7 @@ class MemoryTask:
             )
         )
         self._learning = learning
+        self._reflects = reflects
         self._began_at = now()
         self._is_loaded = False
         self._woken = asyncio.Event()
@@ -176,7 +178,8 @@ class MemoryTask:
                 self._is_loaded = True
             report = await self._look(None, asked_for=False)
             await self._tidy(asked_for=False)
-            await self._reflect(asked_for=False)
+            if self._reflects:
+                await self._reflect(asked_for=False)
             if _ELSEWHERE in report.faults:
                 return _ELSEWHERE_S
             return await self._pause_s()

@@ -69,6 +69,9 @@ class Config(BaseSettings):
     google_key: str = ""
     openrouter_key: str = ""
 
+    reflect: bool = True
+    """Off: no lessons are made by itself; `jarvis reflect` still does (F7)."""
+
     watch: Annotated[tuple[Path, ...], NoDecode] = ()
     """Folders whose projects are watched while `jarvis serve` or `talk` runs, and by `jarvis watch`."""
     think: bool = True

@@ -255,7 +255,11 @@ class House:
         self._background: Background | None = None
         self._reviewing: asyncio.Task[None] | None = None
         self.reviews = self.memory.task(
-            model=self._background_model, quiet=self._quiet, now=now, learning=config.learning
+            model=self._background_model,
+            quiet=self._quiet,
+            now=now,
+            learning=config.learning,
+            reflects=config.reflect,
         )
         self.tending = Tending(config, self.memory, self._background_model, self._quiet)
 

@@ -165,6 +165,20 @@ def test_by_itself_it_waits_for_quiet_and_keeps_its_caps(tmp_path: Path) -> None
     run(main)
 
 
+def test_auto_mode_switched_off_makes_none_by_itself(tmp_path: Path) -> None:
+    """Who asks still gets a pass; reviews go on."""
+
+    async def main() -> None:
+        house = House(tmp_path, answer(LONG))
+        lessons, task = with_lessons(house, reflects=False)
+        interrupted(house)
+        await for_a_while(task, hours=24)
+        assert lessons.live() == ()
+        assert (await task.reflect_now()).outcome == "made"
+
+    run(main)
+
+
 def test_the_caps_hold_over_restarts(tmp_path: Path) -> None:
     """They are counted in the event log: a house that starts anew all day asks no more often."""
 

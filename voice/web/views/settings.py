@@ -25,7 +25,7 @@ from voice.web.requests import Body, Empty, read
 
 CHOSEN = ("engine", "model", "voice_de", "voice_es", "vad")
 WRITTEN = ("llm_url", "llm_model", "openai_voice", "gemini_voice")
-SWITCHED = ("learning", "think")
+SWITCHED = ("learning", "reflect", "think")
 SECRET = ("openai_key", "gemini_key")
 NEXT_CALL = ("languages", "language", "record", "vad")
 """These count from the next call; the others when Jarvis starts anew."""
@@ -47,6 +47,7 @@ class _Settings(Body):
     openai_key: str | None = Field(default=None, max_length=500)
     gemini_key: str | None = Field(default=None, max_length=500)
     learning: bool | None = None
+    reflect: bool | None = None
     think: bool | None = None
     record: bool | None = None
     languages: list[Language] | None = None

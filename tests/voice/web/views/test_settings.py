@@ -24,13 +24,14 @@ async def test_settings(file: Path) -> None:
         first = await page.json("/api/settings")
         assert first["values"]["learning"] is True
         assert "auto" in first["choices"]["engine"]
-        saved = await page.post("/api/settings", {"learning": False, "record": True})
+        saved = await page.post("/api/settings", {"learning": False, "reflect": False, "record": True})
         assert saved.status_code == 200, saved.text
         assert saved.json()["values"]["learning"] is False
         assert "learning" in saved.json()["waits"]
         assert "record" not in saved.json()["waits"]
         assert page.house.config.record is not None
         assert "learning = false" in text(file)
+        assert "reflect = false" in text(file)
         off = await page.post("/api/settings", {"record": False, "languages": ["de", "en"]})
         assert off.json()["values"]["record"] is False
         assert page.house.config.languages == ("de", "en")

@@ -7,7 +7,7 @@ import { button, choice, command, head, message, onOff, problem } from "../parts
 import { fetched } from "../server.js";
 
 const NAMES = { en: "English", de: "Deutsch", es: "Español" };
-const SWITCHES = ["learning", "think", "record"];
+const SWITCHES = ["learning", "reflect", "think", "record"];
 const TICK_MS = 50;
 
 /** The level of a microphone, as long as it is looked at. */
