@@ -132,7 +132,14 @@ def tone_bytes(seconds: float, hz: float = 440.0, rate_hz: int = OUT_HZ) -> byte
 class FakeCall:
     """A call's transport in a pipeline with nothing but a `Beep`."""
 
-    def __init__(self, *, tone_s: float = 0.0, frames_within_s: float = 5.0) -> None:
+    def __init__(
+        self,
+        *,
+        tone_s: float = 0.0,
+        frames_within_s: float = 5.0,
+        loaded: asyncio.Event | None = None,
+    ) -> None:
+        self._loaded = loaded
         self.transport = BrowserTransport(frames_within_s=frames_within_s)
         self.beep = Beep(tone_s)
         self.said: list[FromPage] = []
@@ -160,6 +167,13 @@ class FakeCall:
         await self._task
 
     async def _run(self) -> None:
+        if self._loaded is not None:
+            waits = asyncio.create_task(self._loaded.wait())
+            await asyncio.wait({waits, self.over}, return_when=asyncio.FIRST_COMPLETED)
+            waits.cancel()
+        if self.over.done():
+            await self.transport.close()
+            return
         runner = WorkerRunner(handle_sigint=False)
         await runner.add_workers(self.worker)
         pipeline = asyncio.create_task(runner.run())
@@ -215,6 +229,14 @@ class FakeHouse:
         self.late_fault: VoiceFault | None = None
         self.failing = ""
         self.hang_ups = 0
+        self._loaded = asyncio.Event()
+        if self.shown["ready"]:
+            self._loaded.set()
+
+    def loaded(self) -> None:
+        """A house that was made with `ready=False` has its models now."""
+        self.shown.update(ready=True, loading="")
+        self._loaded.set()
 
     @property
     def running(self) -> FakeCall | None:
@@ -235,7 +257,7 @@ class FakeHouse:
             taken = self.running
             taken.hang_up("page gone")
             await taken.ended()
-        call = FakeCall(tone_s=self.tone_s)
+        call = FakeCall(tone_s=self.tone_s, loaded=self._loaded)
         answer = await call.answer(sdp, type)
         self.calls.append(call)
         if self.failing:

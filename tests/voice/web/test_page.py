@@ -201,7 +201,8 @@ async def test_typing_without_a_call() -> None:
 
 
 async def test_loading() -> None:
-    """Start may be pressed at once: the microphone opens, and the page says what it waits for."""
+    """Start may be pressed at once: the call begins, so that what is said meanwhile stands in line,
+    and the page says what it waits for."""
     async with visiting(ready=False, loading="the language model, 40 %") as visit:
         page = visit.page
         await expect(page.locator("#ask")).to_contain_text("the language model, 40 %")
@@ -209,11 +210,14 @@ async def test_loading() -> None:
         await visit.state("preparing")
         await expect(page.locator("#word")).to_have_text("Getting ready")
         await expect(page.locator("#hint")).to_have_text("the language model, 40 %")
-        assert visit.house.calls == []
         visit.house.shown["loading"] = "the language model, 90 %"
         await expect(page.locator("#hint")).to_have_text("the language model, 90 %")
-        visit.house.shown["ready"] = True
+        [call] = visit.house.calls
+        await visit.until(lambda: call.transport.microphone.waiting_s > 0.5)
+        assert not call.beep.heard
+        visit.house.loaded()
         await visit.state("listening")
+        await visit.until(lambda: len(call.beep.heard) > 25)
 
 
 async def test_hanging_up_while_it_loads() -> None:
@@ -223,10 +227,11 @@ async def test_hanging_up_while_it_loads() -> None:
         await visit.state("preparing")
         await visit.page.get_by_role("button", name="Hang up").click()
         await visit.state("idle")
-        visit.house.shown["ready"] = True
+        await visit.until(lambda: all(call.over.done() for call in visit.house.calls))
+        visit.house.loaded()
         await expect(visit.page.locator("#ask")).to_contain_text("Your browser asks once")
-        assert visit.house.calls == []
         await visit.state("idle")
+        assert not any(call.beep.heard for call in visit.house.calls)
 
 
 async def test_microphone_refused() -> None:
@@ -268,7 +273,8 @@ async def test_nothing_is_chosen_yet() -> None:
     """Before an engine is chosen the page is there already, and fills in later."""
     async with visiting(engine=None, ready=False, loading="looking around") as visit:
         await expect(visit.page.locator("#fact-engine")).to_have_text("Looking …")
-        visit.house.shown.update(engine=STATUS["engine"], ready=True)
+        visit.house.shown["engine"] = STATUS["engine"]
+        visit.house.loaded()
         await expect(visit.page.locator("#fact-engine")).to_contain_text("Built-in")
 
 

@@ -74,6 +74,7 @@ export class Call {
     Object.assign(this, { audio, tell, line, over, soundHeld });
     this.muted = false;
     this.done = false;
+    this.began = false;
     this.up = true;
     this.outbox = [];
     this.timers = [];
@@ -156,6 +157,7 @@ export class Call {
       Object.assign(this.levels.told, { user: event.user, assistant: event.assistant });
       return;
     }
+    if (event.type === "state") this.began = true;
     this.tell(event);
     if (event.type === "ended") this.close();
   }
@@ -220,11 +222,12 @@ export class Call {
     this.hangingUp = true;
     this.audio.muted = true;
     this.stopMicrophone();
-    if (this.channel?.readyState === "open") {
+    if (this.began && this.channel?.readyState === "open") {
       this.send({ type: "hang_up" });
       await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS))]);
     } else if (this.peer) {
-      ask("/api/hang-up", {}, { keepalive: true }).catch(() => {}); // nobody there: hung up as well
+      // While models load nobody reads the channel yet.
+      await ask("/api/hang-up", {}, { keepalive: true }).catch(() => {}); // nobody there: hung up as well
     }
     this.close();
   }

@@ -61,7 +61,7 @@ export const WORDS = {
   "h_idle_touch": ["Press the button.", "Drücke den Knopf.", "Pulsa el botón."],
   "h_joining": ["One moment, then I listen.", "Einen Moment, dann höre ich zu.", "Un momento y te escucho."],
   "h_muted_touch": ["I can’t hear you.", "Ich höre dich nicht.", "No te oigo."],
-  "h_preparing": ["You can speak as soon as it is done.", "Danach kannst du gleich sprechen.", "En cuanto acabe, puedes hablar."],
+  "h_preparing": ["Speak already: what you say is kept.", "Sprich schon: Was du sagst, geht nicht verloren.", "Habla ya: lo que digas no se pierde."],
   "h_connecting": ["Allow the microphone if asked.", "Mikrofon erlauben, falls gefragt.", "Permite el micrófono si te lo pide."],
   "h_listening": ["Say something.", "Sag etwas.", "Di algo."],
   "h_hearing": ["Go on, take your time.", "Sprich ruhig weiter.", "Sigue, sin prisa."],

@@ -24,7 +24,9 @@ async def test_settings(file: Path) -> None:
         first = await page.json("/api/settings")
         assert first["values"]["learning"] is True
         assert "auto" in first["choices"]["engine"]
-        saved = await page.post("/api/settings", {"learning": False, "reflect": False, "record": True})
+        saved = await page.post(
+            "/api/settings", {"learning": False, "reflect": False, "record": True}
+        )
         assert saved.status_code == 200, saved.text
         assert saved.json()["values"]["learning"] is False
         assert "learning" in saved.json()["waits"]

@@ -102,7 +102,7 @@ function announce(state) {
 function refreshState() {
   if (!active()) showState(page.chat ? "thinking" : "idle");
   else if (page.call && !page.lineUp) showState("reconnecting");
-  else if (page.starting) return;
+  else if (page.starting) showState(page.call.microphone && page.status?.ready === false ? "preparing" : "connecting");
   else if (page.muted && !["thinking", "speaking"].includes(page.told)) showState("muted");
   else showState(page.told);
 }
@@ -209,6 +209,7 @@ function renderStatus() {
   $("ask").textContent = status.ready || failed ? t("asks_once") : step ? `${t("preparing")}: ${step}` : t("preparing");
   $("messages").querySelectorAll(".notice").forEach((told) => told.remove());
   status.notices.forEach((told) => notice(told, $("messages")));
+  if (page.starting) refreshState();
   if (page.state === "preparing") word();
   render();
 }
@@ -224,15 +225,6 @@ async function keepStatus() {
       message("server");
     }
     await new Promise((resolve) => setTimeout(resolve, STATUS_MS));
-  }
-}
-
-/** Wait until all is loaded. Where loading failed the call itself tries again, and says why not. */
-async function loaded(call) {
-  watchStatus();
-  const failed = () => page.status?.notices.some(({ kind }) => kind === "stop");
-  while (!call.done && !page.status?.ready && !failed()) {
-    await new Promise((resolve) => setTimeout(resolve, STATUS_MS / 4));
   }
 }
 
@@ -319,14 +311,8 @@ export async function start(takeOver = false) {
     }
     call.useMicrophone(microphone);
     if (page.steps) page.steps[1] = true;
-    showState("connecting");
-    if (!page.status?.ready) {
-      showState("preparing");
-      render();
-      await loaded(call);
-      if (call.done) return;
-      showState("connecting");
-    }
+    watchStatus();
+    refreshState();
     const own = page.leaving;
     if (own) await own.ended;
     if (call.done) return;
