@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from memory.llm.protocol import Reply as Reply
     from memory.llm.providers import providers as providers
     from memory.llm.recorded import RecordedReviewer as RecordedReviewer
+    from memory.notebooks.evidence import is_said as is_said
     from memory.notebooks.filter_line import filtered as filtered
     from memory.notebooks.judge import judged as judged
     from memory.notes.context import SMALL_EXTRACTS_CHARS as SMALL_EXTRACTS_CHARS
@@ -123,6 +124,7 @@ _WHERE = {
     "brief_turns": ("memory.threads", "brief_turns"),
     "asks_to_remember": ("memory.remembering", "asks_to_remember"),
     "filtered": ("memory.notebooks.filter_line", "filtered"),
+    "is_said": ("memory.notebooks.evidence", "is_said"),
     "judged": ("memory.notebooks.judge", "judged"),
     "picked": ("memory.requests", "picked"),
     "providers": ("memory.llm.providers", "providers"),
@@ -201,6 +203,7 @@ __all__ = [
     "asks_to_remember",
     "brief_turns",
     "filtered",
+    "is_said",
     "fitting",
     "judged",
     "notes_block",

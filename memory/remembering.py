@@ -63,7 +63,7 @@ def asked_in_turn(text: str, before: str | None, *, spoken: bool) -> tuple[Asked
     """What a turn in the user's own words asks for. A long text, or one of several lines, was
     brought from elsewhere: what it asks for is not the user's wish, and nothing points back to
     it."""
-    found = remember.asked(text, before if before and is_said(before, spoken=True) else None)
+    found = remember.asked(text, before if before and is_said(before, spoken=spoken) else None)
     if is_said(text, spoken=spoken):
         return found
     return tuple(replace(each, read_aloud=True) for each in found)

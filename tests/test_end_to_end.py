@@ -164,7 +164,7 @@ async def test_remember_that_is_in_the_notebook_before_it_is_answered(tmp_path: 
     """Said aloud, it stands in USER.md when the answer begins, and on the page with its place."""
     notebook = tmp_path / "vault/society/jarvis/USER.md"
     async with called(tmp_path, "Please remember that my dog is called Rex.") as page:
-        saved = page.locator("#turns > .saved")
+        saved = page.locator("#turns > .card")
         await expect(saved).to_contain_text("Saved in USER.md", timeout=ANSWERED_MS)
         lines = notebook.read_text().splitlines()
         await answered(page)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from string import Template
 
-from memory import OWN_WORDS, Memory, Session, asks_to_remember, only_remembering, prompt
+from memory import OWN_WORDS, Memory, Session, asks_to_remember, is_said, only_remembering, prompt
 from memory.errors import MemoryFault
 from memory.records import LANGUAGES, Language, Origin, Remembered
 from voice.records import CallEvent, MemoryWritten, Notice, Told
@@ -47,7 +47,8 @@ class Remembering:
         None where nothing was asked. On return what could be saved is on disk.
         """
         at = self._now()
-        before, self._before = self._before, (text, at) if origin in OWN_WORDS else None
+        own = origin in OWN_WORDS and is_said(text, spoken=origin == "spoken")
+        before, self._before = self._before, (text, at) if own else None
         try:
             return await self._turn(text, origin, at, *(before or (None, None)))
         except Exception:

@@ -52,7 +52,7 @@ CASES: dict[str, tuple[list[Change], str | None, str | None]] = {
         [
             change(1, None, "Likes tea.", quote="I like tea"),
             change(2, "Likes tea.", None, source="forget"),
-            change(3, None, "likes tea", source="user"),
+            change(3, None, "likes tea.", source="user"),
         ],
         "c3",
         None,
