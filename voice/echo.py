@@ -33,13 +33,23 @@ _LEAST_ACTIVE: Final = 20
 _SURE: Final = 0.80
 _LIKELY: Final = 0.6
 _DOUBTS: Final = 5
+_LOOK_EVERY: Final = 5
+_LOOK_EVERY_AT_FIRST: Final = 3
 _LOOKS: Final = 3
-_LEAST_LOUD: Final = 22
+_LEAST_LOUD: Final = 12
+_LEAST_LOUD_AT_FIRST: Final = 14
+_STEADY_DB: Final = 2.5
+_EXPLAINED: Final = 0.6
+"""An echo is softer by the same everywhere. What was played and another's words that happen to rise
+and fall alike differ by much more, and a tone is as like any word as another."""
 _LOUDER_DB: Final = 6.0
 _SPREAD: Final = 2
 _RINGS: Final = 6
 _DECAY_DB: Final = 1.5
 _SILENT_PATH_FRAMES: Final = 35
+_ROOM_FRAMES: Final = 250
+_ROOM_STRAYS_DB: Final = 6.0
+_AWAY_DB: Final = 10.0
 
 Verdict = Literal["nothing", "echo", "voice", "unsure"]
 """Nothing plays; the frame is Jarvis; it is louder than Jarvis could be; can't be told yet."""
@@ -64,7 +74,7 @@ class EchoGuard:
         self._path: Path | None = None
         self._quiet = 0
         self._clean = False
-        self._room = _QUIET_DBFS
+        self._between: deque[float] = deque(maxlen=_ROOM_FRAMES)
         self._verdict: Verdict = "nothing"
         self._looked = 0
         self._doubts = 0
@@ -88,10 +98,11 @@ class EchoGuard:
             np.asarray(played_dbfs[-(_WINDOW + _DELAYS) :], np.float64), _FLOOR_DBFS
         )
         if not self._playing():
+            self._between.append(level_dbfs)
             self._verdict = "nothing"
             return self._verdict
         self._looked += 1
-        if self._looked % 5 == 0:
+        if self._looked % (_LOOK_EVERY if self._path is not None else _LOOK_EVERY_AT_FIRST) == 0:
             self._learn()
         self._verdict = self._judged(level_dbfs)
         return self._verdict
@@ -130,6 +141,8 @@ class EchoGuard:
         heard = np.asarray(self._heard)
         active = self._played[-_SILENT_PATH_FRAMES:] > _ACTIVE_DBFS
         long_active = self._played[-(_SILENT_PATH_FRAMES + _DELAYS) :] > _ACTIVE_DBFS
+        if self._path is not None and self._stays_away(self._path, heard):
+            self._path, self._seen = None, 0
         correlations = self._correlations(_WINDOW)
         if correlations is not None:
             best = int(correlations.argmax())
@@ -142,10 +155,27 @@ class EchoGuard:
             long_active.sum() >= _SILENT_PATH_FRAMES + _DELAYS // 2
             and active.any()
             and len(recent) == _SILENT_PATH_FRAMES
-            and float(np.percentile(recent, 90)) < _QUIET_DBFS
+            and float(np.percentile(recent, 90)) < self._room_dbfs()
         ):
             self._clean = True
             self._path = None
+
+    def _stays_away(self, path: Path, heard: Levels) -> bool:
+        """Nothing like the echo of this path came in: it is cancelled now, or never was one."""
+        played = self._behind(path.delay_ms // FRAME_MS, min(_WINDOW, len(heard)))
+        expected = played + path.gain_db
+        due = expected > self._room_dbfs() + _AWAY_DB
+        if due.sum() < _LEAST_ACTIVE:
+            return False
+        came = heard[len(heard) - len(played) :]
+        return float(np.median(came[due] - expected[due])) < -_AWAY_DB
+
+    def _room_dbfs(self) -> float:
+        """What is no louder is the room's own noise, as it was heard between answers."""
+        if len(self._between) < _SILENT_PATH_FRAMES:
+            return _QUIET_DBFS
+        calm = float(np.percentile(np.asarray(self._between), 20))
+        return max(_QUIET_DBFS, calm + _ROOM_STRAYS_DB)
 
     def _believe(self, delay: int, correlations: Levels, heard: Levels) -> None:
         """A path that is known gives way slowly: who speaks into an echo looks like another."""
@@ -157,17 +187,21 @@ class EchoGuard:
                 return
             known = None
         self._doubts = 0
-        played = self._behind(delay, _WINDOW)
-        heard = heard[-len(played) :]
+        played = self._behind(delay, min(_WINDOW, len(heard)))
+        heard = heard[len(heard) - len(played) :]
         loud = (played > _ACTIVE_DBFS) & (heard > _FLOOR_DBFS + 6)
-        if loud.sum() < _LEAST_LOUD:
+        if loud.sum() < (_LEAST_LOUD if known is not None else _LEAST_LOUD_AT_FIRST):
             return
+        softer = heard[loud] - played[loud]
+        gain_db = float(np.median(softer))
         if known is None:
+            strays_db = _strays(softer)
+            if strays_db > min(_STEADY_DB, _EXPLAINED * _strays(heard[loud])):
+                return
             agrees = abs(delay - self._seen_at) <= 2
             self._seen_at, self._seen = delay, self._seen + 1 if agrees else 1
             if self._seen < _LOOKS:
                 return
-        gain_db = float(np.median(heard[loud] - played[loud]))
         if known is not None:
             louder_db = min(max(gain_db - known.gain_db, -3.0), 0.5)
             gain_db = known.gain_db + louder_db
@@ -192,6 +226,11 @@ class EchoGuard:
                 continue
             found[delay] = _alike(came, played)
         return found if float(found.max()) > -1.0 else None
+
+
+def _strays(levels: Levels) -> float:
+    """How far from their middle one half of them is, in dB."""
+    return float(np.median(np.abs(levels - np.median(levels))))
 
 
 def _alike(heard: Levels, played: Levels) -> float:

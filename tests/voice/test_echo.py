@@ -77,6 +77,45 @@ def test_headphones() -> None:
     assert {found[at] for at in user} <= {"voice", "nothing"}
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_who_answers_a_short_answer_is_no_echo_of_it(seed: int) -> None:
+    """Two words of Jarvis, then as many of a user: alike over time, by chance, is no path."""
+    gap = 10 + 3 * seed
+    said = speech(45, seed=100 + seed, level_dbfs=-20.0)
+    heard = [ROOM_DBFS] * (40 + gap) + said + [ROOM_DBFS] * 30
+    for played in (speech(40, seed=seed), [-38.0] * 40):  # words, and a tone
+        out = played + [-96.0] * (len(heard) - len(played))
+        guard = EchoGuard()
+        found = [guard.frame(level, out[: at + 1]) for at, level in enumerate(heard)]
+        assert "echo" not in found
+        assert guard.path is None
+
+
+def test_headphones_in_a_loud_room() -> None:
+    """What the room sounds like is known from between the answers: it is no echo of any."""
+    guard, dice = EchoGuard(), random.Random(2)  # noqa: S311
+    played = [*[-96.0] * 60, *speech(160, seed=3), *speech(100, seed=4)]
+    found = [
+        guard.frame(dice.uniform(-47, -44), played[max(0, at - 199) : at + 1])
+        for at in range(len(played))
+    ]
+    assert guard.clean
+    assert found[-1] == "voice"
+
+
+def test_an_echo_that_is_cancelled_is_forgotten() -> None:
+    """A browser's canceller learns too: what no longer comes back hides no user."""
+    played = speech(500, seed=6)
+    guard = EchoGuard()
+    for at in range(len(played)):
+        echo = played[at - 10] - 8.0 if 10 <= at < 200 else ROOM_DBFS
+        guard.frame(max(echo, ROOM_DBFS), played[max(0, at - 199) : at + 1])
+        if at == 190:
+            assert guard.path is not None
+    assert guard.path is None
+    assert guard.clean
+
+
 def test_an_answer_in_its_own_words_is_no_echo() -> None:
     """One word after the question does not follow what was played: the rest of it is missing."""
     played = [*speech(150, seed=12), *[-96.0] * 60]

@@ -160,6 +160,7 @@ class Listener:
         self._answering = False
         self._playback: Playback | None = None
         self._own = OwnVoice(None)
+        self._told_deaf = False
         self._yielding = Yielding()
         self._notify: Callable[[str], None] = lambda _: None
 
@@ -201,6 +202,7 @@ class Listener:
         sound = self._own.frame(sound)
         if self._playback is not None:
             self._answering = self._own.sounding
+            self._say_if_deaf()
             self._yield_to(sound)
         # What may be Jarvis itself doesn't stop it.
         answering = self._answering and self._own.verdict != "unsure"
@@ -349,8 +351,7 @@ class Listener:
         whose = self._whose(turn, found)
         if whose == "own":
             self._nothing(turn, "Jarvis' own voice")
-            if self._own.got_through():
-                self._notify(_HALF_DUPLEX)
+            self._own.got_through()
             return
         if turn.answered_into and not turn.barged:
             if self._only_listens(found):
@@ -425,6 +426,11 @@ class Listener:
         self._follow_step(action)
         if action == "hold" and self._turn is not None:
             self._ask_partial(self._turn)
+
+    def _say_if_deaf(self) -> None:
+        if self._own.half_duplex and not self._told_deaf:
+            self._told_deaf = True
+            self._notify(_HALF_DUPLEX)
 
     def _follow_step(self, action: Action | None) -> None:
         if action is None or self._playback is None:

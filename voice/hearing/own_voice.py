@@ -56,7 +56,6 @@ class OwnVoice:
         self._spoken: deque[str] = deque(maxlen=_ANSWERS_KEPT)
         self._verdict: Verdict = "nothing"
         self._passed = 0
-        self._deaf = False
         self._sounded_ms = _DEAF_TAIL_MS
 
     @property
@@ -67,7 +66,9 @@ class OwnVoice:
     @property
     def half_duplex(self) -> bool:
         """Its own voice got through, or comes back too loud: it listens only when it is silent."""
-        return self._deaf
+        path = self._guard.path
+        too_loud = path is not None and path.gain_db > _TOO_LOUD_DB
+        return too_loud or self._passed >= _DEAF_AFTER
 
     @property
     def sounding(self) -> bool:
@@ -87,10 +88,8 @@ class OwnVoice:
         self._verdict = self._guard.frame(sound.level_dbfs, self._playback.envelope())
         self._sounded_ms = 0 if self.sounding else self._sounded_ms + FRAME_MS
         path = self._guard.path
-        if path is not None and path.gain_db > _TOO_LOUD_DB:
-            self._deaf = True
         tail_ms = path.delay_ms + 300 if path is not None else _DEAF_TAIL_MS
-        if self._deaf and self._sounded_ms < tail_ms:
+        if self.half_duplex and self._sounded_ms < tail_ms:
             self._verdict = "echo"
         if self._verdict != "echo":
             return sound
@@ -121,10 +120,6 @@ class OwnVoice:
             return "own"  # louder than the path allows, and yet in step with what was played
         return "doubtful" if close else "user"
 
-    def got_through(self) -> bool:
-        """A turn of its own words came of the sound. True when that makes it half duplex now."""
+    def got_through(self) -> None:
+        """A turn of its own words came of the sound."""
         self._passed += 1
-        if self._deaf or self._passed < _DEAF_AFTER:
-            return False
-        self._deaf = True
-        return True
