@@ -33,7 +33,7 @@ from voice.hearing.listener import HearingSettings
 from voice.hearing.scripted import ScriptedHearing
 from voice.logs import forward_loguru, set_up
 from voice.recording import RecordedCall, RecordedTyped
-from voice.records import EngineDescription
+from voice.records import EngineDescription, TurnAdded
 from voice.transports.recording import RecordingTransport
 from voice.virtual_time import run_virtual
 
@@ -67,9 +67,17 @@ async def once(folder: Path, sound: bytes, at_s: float | None, step: int | None)
     memory = Memory.open(folder / "vault", folder / "state", now)
     line = RecordingTransport(
         RecordedCall(
-            conversation="c1", began_at=BEGAN, language="en", languages=LANGUAGES, engine=ABOUT,
-            note="", ended="hang-up", microphone=sound, answers=(),
-            typed=(RecordedTyped(at_ms=6_000, text="and when?", pasted=False),), expected=None,
+            conversation="c1",
+            began_at=BEGAN,
+            language="en",
+            languages=LANGUAGES,
+            engine=ABOUT,
+            note="",
+            ended="hang-up",
+            microphone=sound,
+            answers=(),
+            typed=(RecordedTyped(at_ms=6_000, text="and when?", pasted=False),),
+            expected=None,
         )
     )
     call = Call(
@@ -115,17 +123,18 @@ async def once(folder: Path, sound: bytes, at_s: float | None, step: int | None)
         await asyncio.sleep(random.Random(step).uniform(0, LENGTH_S))  # noqa: S311 - no secret
         count(step % 400)
     async with asyncio.timeout(LENGTH_S + 30):
-        result = await running
+        await running
     took_s = loop.time() - (asked_s[0] if asked_s else loop.time())
     pending = memory.pending()
     handed = [turn for each in pending for turn in each.turns]
+    said = [event.turn for event in line.events if isinstance(event, TurnAdded)]
     left = asyncio.all_tasks() - before
     memory.close()
     wrong = ""
     if took_s > PROMISED_S:
         wrong = f"took {took_s:.2f} s"
-    elif handed != list(result.turns) or len(pending) != (1 if result.turns else 0):
-        wrong = f"{len(pending)} hand-overs of {len(handed)} turns, {len(result.turns)} were said"
+    elif handed != said or len(pending) != (1 if said else 0):
+        wrong = f"{len(pending)} hand-overs of {len(handed)} turns, {len(said)} were said"
     elif left:
         wrong = f"left running: {', '.join(str(task.get_coro()) for task in left)}"
     return HungUp(f"{at_s} s" if at_s is not None else f"step {step}", took_s, len(handed), wrong)

@@ -133,6 +133,10 @@ class Conversation:
     def __init__(self, path: Path, journal: _Journal, holder: FileLock) -> None:
         self._path = path
         self._journal = journal
+        self._last_index = journal.turns[-1].index if journal.turns else -1
+        self._said_nothing = not journal.turns and journal.lines == 1
+        # What was handed over is on disk; a conversation may go on for days.
+        journal.turns.clear()
         self._holder: FileLock | None = holder
         self._unsaved: list[store.Record] = []
         self._turns = threading.Lock()
@@ -163,16 +167,18 @@ class Conversation:
         return self._journal.id
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
-        return tuple(self._journal.turns)
+    def next_index(self) -> int:
+        """The least index that the next turn may have."""
+        return self._last_index + 1
 
     def observe(self, turn: Turn) -> None:
         """Keep a turn: on return it is on disk. Indices rise. Raises StateUnwritable."""
         with self._turns:
             assert self._holder is not None, "the conversation was closed"
             assert turn.conversation == self.id
-            assert not self._journal.turns or turn.index > self._journal.turns[-1].index
+            assert turn.index > self._last_index
             self._journal.turns.append(turn)
+            self._last_index, self._said_nothing = turn.index, False
             self._write({"turn": turn.as_json()})
 
     def hand_over(self, trigger: Trigger, at: datetime) -> HandOver | None:
@@ -188,7 +194,7 @@ class Conversation:
             [mark] = marks
             self._write()
             store.append_lines(self._path, [_mark_line(mark)])
-            self._journal.marks.append(mark)
+            self._journal.turns.clear()
             return mark
 
     def close(self) -> None:
@@ -199,7 +205,7 @@ class Conversation:
             holder, self._holder = self._holder, None
             try:
                 self._write()
-                if not self._journal.turns and self._journal.lines == 1:
+                if self._said_nothing:
                     store.remove(self._path)
             finally:
                 store.drop_lock(holder)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
 from memory import Conversation, Memory, Session
-from memory.records import Extract, HandOver, Language, Prefix, Turn
+from memory.records import Extract, HandOver, Language, Prefix
 from voice import pipeline
 from voice.abilities import abilities
 from voice.engines.protocol import Engine, Opening
@@ -101,10 +101,11 @@ class CallSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResult:
+    """What was said went to `watch`, to the transport and to disk; here it is only counted."""
+
     reason: EndReason
-    turns: tuple[Turn, ...]
+    turns: int
     hand_overs: tuple[HandOver, ...]
-    latencies: tuple[LatencyMeasured, ...] = field(default=())
 
 
 class Call:
@@ -118,8 +119,7 @@ class Call:
             played=setup.transport.playback.played,
         )
         self._tap = Tap(self._transcript, now=setup.now, emit=self._emit, no_turn=self._no_turn)
-        self._turns: list[Turn] = []
-        self._latencies: list[LatencyMeasured] = []
+        self._turns = 0
         self._keeper = Keeper(
             setup.conversation, setup.memory.events, now=setup.now, emit=self._emit
         )
@@ -132,6 +132,7 @@ class Call:
             part=self._part,
             shown=self._searched,
         )
+        self._looking = Looking(setup.memory, notify=self._emit)
         self._searched_for: tuple[Extract, ...] = ()
         self._said_turns = 0
         self._parting_turn: int | None = None
@@ -226,9 +227,8 @@ class Call:
                     watch.cancel()
         return CallResult(
             reason=reason,
-            turns=tuple(self._turns),
+            turns=self._turns,
             hand_overs=tuple(self._keeper.hand_overs),
-            latencies=tuple(self._latencies),
         )
 
     async def _not_opened(self, fault: EngineUnavailable) -> None:
@@ -237,6 +237,7 @@ class Call:
         self._finish("engine failed")
         self._keeper.microphone(await setup.transport.microphone.close())
         await setup.engine.close()
+        await self._looking.close()
         await asyncio.to_thread(setup.conversation.close)
         self._emit(CallEnded(reason="engine failed"))
 
@@ -247,7 +248,7 @@ class Call:
             language=setup.language,
             now=setup.now,
             news=news_of(setup.session),
-            notes=Looking(setup.memory, notify=self._emit),
+            notes=self._looking,
             notify=self._emit,
             fresh_prefix=self._fresh_prefix,
             tools=abilities(self._requests, self._keeper.tool),
@@ -292,9 +293,11 @@ class Call:
         self._finish(reason)
         self._keeper.microphone(await microphone.close())
         self._keeper.hand_over("silence" if reason == "silence" else "hang-up")
-        self._keeper.ended(reason, self._turns, asyncio.get_running_loop().time() - self._began_s)
+        lasted_s = asyncio.get_running_loop().time() - self._began_s
+        self._keeper.ended(reason, lasted_s, turns=self._turns, user_turns=self._said_turns)
         await self._keeper.settled()
         await setup.engine.close()
+        await self._looking.close()
         await asyncio.to_thread(setup.conversation.close)
         self._emit(CallEnded(reason=reason))
 
@@ -314,7 +317,7 @@ class Call:
     def _emit(self, event: CallEvent) -> None:
         match event:
             case TurnAdded(turn=turn):
-                self._turns.append(turn)
+                self._turns += 1
                 self._setup.engine.heard(turn)
                 self._keeper.turn(turn)
                 self._said_turns += turn.speaker == "user"
@@ -323,7 +326,6 @@ class Call:
             case ExtractsShown(turn=turn):
                 self._keeper.turn(turn)
             case LatencyMeasured():
-                self._latencies.append(event)
                 self._keeper.latency(event, self._setup.engine.description.name)
             case TokensCounted():
                 self._keeper.tokens(event, self._setup.engine.description.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from datetime import datetime
@@ -63,7 +64,8 @@ class Chat:
         self._requests = Requests(memory, session, conversation.id, now=now, emit=self._happened)
         self._looking = Looking(memory, notify=self._happened)
         self._happenings: list[CallEvent] = []
-        self._turns: list[Turn] = []
+        self._next = 0
+        self._spoken: Counter[Speaker] = Counter()
         self._busy = asyncio.Lock()
         self._began_s = asyncio.get_running_loop().time()
 
@@ -134,9 +136,9 @@ class Chat:
 
     def _shown(self, found: NotesFound) -> ExtractsShown:
         """What the notes say is kept in front of the answer, with the origin that proves nothing."""
-        index = len(self._turns)
+        index = self._next
         turn = note_turn(found.extracts, self._conversation.id, index, self._now())
-        self._turns.append(turn)
+        self._next += 1
         self._keeper.turn(turn)
         return ExtractsShown(index=index + 1, extracts=found.extracts, turn=turn)
 
@@ -145,9 +147,11 @@ class Chat:
 
     async def end(self) -> None:
         self._keeper.hand_over("hang-up")
-        spoken = [turn for turn in self._turns if turn.origin != "note"]
-        self._keeper.ended("hang-up", spoken, asyncio.get_running_loop().time() - self._began_s)
+        lasted_s = asyncio.get_running_loop().time() - self._began_s
+        turns, user_turns = self._spoken.total(), self._spoken["user"]
+        self._keeper.ended("hang-up", lasted_s, turns=turns, user_turns=user_turns)
         await self._keeper.settled()
+        await self._looking.close()
         await asyncio.to_thread(self._conversation.close)
 
     def _turn(
@@ -161,7 +165,7 @@ class Chat:
     ) -> TurnAdded:
         turn = Turn(
             conversation=self._conversation.id,
-            index=len(self._turns),
+            index=self._next,
             speaker=speaker,
             text=text,
             language=None,
@@ -170,7 +174,8 @@ class Chat:
             origin=origin,
             interrupted=interrupted,
         )
-        self._turns.append(turn)
+        self._next += 1
+        self._spoken[speaker] += 1
         self._keeper.turn(turn)
         return TurnAdded(turn=turn)
 

@@ -630,7 +630,7 @@ class House:
                 await recorder.close()
         # The next call begins in the language that this one settled on.
         self._language = ears.language
-        log.info("call %s: %d turns, %s", name, len(result.turns), result.reason)
+        log.info("call %s: %d turns, %s", name, result.turns, result.reason)
 
     def _engine(self) -> Engine:
         assert self._choice is not None

@@ -137,13 +137,13 @@ class Keeper:
     def engine_fault(self, engine: str, fault: Exception) -> None:
         self._log("engine_fault", {"engine": engine, "fault": type(fault).__name__})
 
-    def ended(self, reason: EndReason, turns: list[Turn], duration_s: float) -> None:
+    def ended(self, reason: EndReason, duration_s: float, *, turns: int, user_turns: int) -> None:
         self._log(
             "ended",
             {
                 "reason": reason,
-                "turns": len(turns),
-                "user_turns": sum(turn.speaker == "user" for turn in turns),
+                "turns": turns,
+                "user_turns": user_turns,
                 "duration_s": round(duration_s, 3),
             },
         )

@@ -77,6 +77,13 @@ class Looking:
         log.info("looked up: %d extracts", len(extracts))
         return found
 
+    async def close(self) -> None:
+        """Nobody asks any more: what is still being made out is not waited for."""
+        if self._meaning is not None:
+            _, making = self._meaning
+            making.cancel()
+            await asyncio.wait({making})
+
     async def _vector(self, words: str, said: tuple[str, ...], *, patient: bool) -> Vectors | None:
         """What these words mean, or nearly these; None while nobody knows."""
         if self._meaning is None or (self._meaning[0] != said and self._meaning[1].done()):

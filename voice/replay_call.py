@@ -10,7 +10,7 @@ from voice.hearing.ears import Ears
 from voice.hearing.listener import Asked, HearingSettings
 from voice.logs import forward_loguru
 from voice.recording import RecordedCall, RecordedTyped
-from voice.records import Heard, NoTurn
+from voice.records import Heard, LatencyMeasured, NoTurn, TurnAdded
 from voice.replayed import Clock, ReplayResult
 from voice.transports.recording import RecordingTransport
 
@@ -58,10 +58,10 @@ async def replay_call(
     transport.connect_keyboard(keyboard)
     result = await call.run()
     return ReplayResult(
-        turns=result.turns,
+        turns=tuple(each.turn for each in transport.events if isinstance(each, TurnAdded)),
         noises=tuple(noises),
         hand_overs=result.hand_overs,
-        latencies=result.latencies,
+        latencies=tuple(e for e in transport.events if isinstance(e, LatencyMeasured)),
         events=tuple(transport.events),
         ended=result.reason,
         length_s=clock.passed_s() - began_s,

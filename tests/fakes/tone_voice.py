@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import AsyncGenerator, Iterable
+from functools import cache
 
 from memory.records import Language
 from voice.errors import WorkerFailed
@@ -42,6 +43,7 @@ class ToneVoice:
         pass
 
 
+@cache
 def tone(duration_s: float) -> bytes:
     count = round(duration_s * RATE_HZ)
     return b"".join(

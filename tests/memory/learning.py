@@ -127,7 +127,7 @@ class House:
 def go_on(
     conversation: Conversation, texts: Sequence[str], at: datetime, origin: Origin = "spoken"
 ) -> None:
-    index = len(conversation.turns)
+    index = conversation.next_index
     for text in texts:
         for speaker, said in (("user", text), ("assistant", "Okay.")):
             began_at = at + timedelta(seconds=index)

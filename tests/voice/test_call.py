@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,7 +17,7 @@ from pipecat.frames.frames import Frame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory import Memory, Pending
-from memory.records import LANGUAGES
+from memory.records import LANGUAGES, Turn
 from tests.fakes.tone_voice import ToneVoice
 from voice.call import Call, CallResult, CallSetup
 from voice.engines.language_model import Message
@@ -56,6 +59,10 @@ class Outcome:
     log: dict[str, int] = field(default_factory=dict)
     lasted_s: float = 0.0
 
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        return tuple(event.turn for event in self.events if isinstance(event, TurnAdded))
+
 
 def typed_call(typed: list[tuple[int, str]], length_ms: int) -> RecordedCall:
     return RecordedCall(
@@ -80,6 +87,8 @@ def run(
     script: Callable[..., str | VoiceFault] = lambda _: ANSWER,
     meanwhile: Callable[[Call], None] | None = None,
     at_s: float = 0.0,
+    transport_of: type[RecordingTransport] = RecordingTransport,
+    model: ScriptedModel | None = None,
 ) -> Outcome:
     """A call in which these turns are typed; `meanwhile` is done to it after `at_s` seconds."""
 
@@ -94,14 +103,17 @@ def run(
         vault.mkdir(exist_ok=True)
         memory = Memory.open(vault, tmp_path / "state", now)
         session = memory.session()
-        transport = RecordingTransport(typed_call(typed, length_ms))
+        transport = transport_of(typed_call(typed, length_ms))
         worker = Worker("voice.hearing.worker", "nowhere", title="never started")
         call = Call(
             CallSetup(
                 transport=transport,
                 ears=Ears(worker, HearingSettings(), LANGUAGES, "en"),
                 engine=LocalEngine(
-                    ScriptedModel(script), ToneVoice(), languages=LANGUAGES, description=DESCRIPTION
+                    model or ScriptedModel(script),
+                    ToneVoice(),
+                    languages=LANGUAGES,
+                    description=DESCRIPTION,
                 ),
                 conversation=memory.begin("c1", "call", now()),
                 memory=memory,
@@ -117,7 +129,9 @@ def run(
         transport.connect_keyboard(keyboard)
         if meanwhile is not None:
             loop.call_later(at_s, meanwhile, call)
+        others = asyncio.all_tasks()
         result = await call.run()
+        assert asyncio.all_tasks() == others, "nothing of a call runs on"
         outcome = Outcome(
             result,
             transport.events,
@@ -128,7 +142,7 @@ def run(
         memory.close()
         return outcome
 
-    return run_virtual(main, epoch_s=BEGAN.timestamp())
+    return run_virtual(main, epoch_s=BEGAN.timestamp(), grace_s=0)
 
 
 def states(outcome: Outcome) -> list[str]:
@@ -138,7 +152,7 @@ def states(outcome: Outcome) -> list[str]:
 def test_a_call_with_one_question(tmp_path: Path) -> None:
     """A question and its answer are two turns, handed over at the hang-up."""
     outcome = run(tmp_path, [(1_000, "when is it?")], 8_000)
-    question, answer = outcome.result.turns
+    question, answer = outcome.turns
     assert (question.text, question.origin) == ("when is it?", "typed")
     assert (answer.text, answer.interrupted) == (ANSWER, False)
     assert states(outcome) == [
@@ -153,21 +167,21 @@ def test_a_call_with_one_question(tmp_path: Path) -> None:
         HandedOver(first_index=0, last_index=1, trigger="hang-up"),
         CallEnded(reason="hang-up"),
     ]
-    assert [each.turns for each in outcome.pending] == [outcome.result.turns]
+    assert [each.turns for each in outcome.pending] == [outcome.turns]
     assert outcome.log == {"began": 1, "ended": 1, "handed_over": 1, "microphone": 1, "tokens": 1}
 
 
 def test_a_call_in_which_nothing_was_said(tmp_path: Path) -> None:
     """Nothing is handed over when there is nothing."""
     outcome = run(tmp_path, [], 2_000)
-    assert (outcome.result.turns, outcome.pending) == ((), [])
+    assert (outcome.turns, outcome.pending) == ((), [])
 
 
 def test_five_minutes_of_silence_end_the_call(tmp_path: Path) -> None:
     """Silence counts from the end of playback, and hands over as silence."""
     outcome = run(tmp_path, [(1_000, "hello")], 400_000)
     assert outcome.result.reason == "silence"
-    spoken_s = (outcome.result.turns[1].ended_at - BEGAN).total_seconds()
+    spoken_s = (outcome.turns[1].ended_at - BEGAN).total_seconds()
     assert outcome.lasted_s == pytest.approx(spoken_s + 300, abs=1)
     assert [each.hand_over.trigger for each in outcome.pending] == ["silence"]
 
@@ -187,7 +201,7 @@ def test_thirty_turns_are_handed_over_in_mid_call(tmp_path: Path) -> None:
 def test_hanging_up_at_any_moment(tmp_path: Path, at_s: float) -> None:
     """A hang-up is bounded, keeps only what was heard, and hands over exactly once (v9)."""
     outcome = run(tmp_path, [(1_000, "when?")], 60_000, meanwhile=Call.hang_up, at_s=at_s)
-    turns = outcome.result.turns
+    turns = outcome.turns
     assert outcome.lasted_s <= at_s + 3
     assert [t for each in outcome.pending for t in each.turns] == list(turns)
     assert len(outcome.pending) == (1 if turns else 0)
@@ -205,7 +219,7 @@ def test_the_stop_key_cuts_the_answer(tmp_path: Path) -> None:
 
     stopping: list[asyncio.Task[None]] = []
     outcome = run(tmp_path, [(1_000, "when?")], 9_000, meanwhile=stop, at_s=2.2)
-    answer = outcome.result.turns[1]
+    answer = outcome.turns[1]
     assert answer.interrupted
     assert answer.text
     assert ANSWER.startswith(answer.text)
@@ -221,7 +235,7 @@ def test_the_stop_key_before_there_is_sound(tmp_path: Path) -> None:
 
     stopping: list[asyncio.Task[None]] = []
     outcome = run(tmp_path, [(1_000, "when?")], 9_000, meanwhile=stop, at_s=1.1)
-    assert [turn.text for turn in outcome.result.turns] == ["when?"]
+    assert [turn.text for turn in outcome.turns] == ["when?"]
     assert states(outcome)[-3:] == ["thinking", "listening", "ended"]
 
 
@@ -236,7 +250,7 @@ def test_a_model_that_fails_is_told_and_the_call_goes_on(tmp_path: Path) -> None
     )
     notices = [event for event in outcome.events if isinstance(event, Notice)]
     assert len(notices) == 1
-    assert [turn.text for turn in outcome.result.turns] == ["one", "two", ANSWER]
+    assert [turn.text for turn in outcome.turns] == ["one", "two", ANSWER]
 
 
 def test_an_engine_that_cannot_be_opened_ends_the_call(tmp_path: Path) -> None:
@@ -335,8 +349,8 @@ def test_a_farewell_ends_the_call_once_it_is_answered(
     assert outcome.result.reason == "hang-up"
     assert (outcome.lasted_s < 15) is ended_early
     if ended_early:
-        assert [turn.text for turn in outcome.result.turns] == [typed[0][1], ANSWER]
-        assert not outcome.result.turns[-1].interrupted
+        assert [turn.text for turn in outcome.turns] == [typed[0][1], ANSWER]
+        assert not outcome.turns[-1].interrupted
 
 
 def test_an_ordinary_turn_is_told_nothing(tmp_path: Path) -> None:
@@ -476,3 +490,44 @@ def test_every_sample_reaches_ears_and_engine(tmp_path: Path) -> None:
     assert event.data["delivered"] == event.data["frames"] >= 400
     assert (event.data["dropped"], event.data["missing"], event.data["waiting"]) == (0, 0, 0)
     assert event.data["waited_most"] >= 150
+
+
+class Forgetful(RecordingTransport):
+    """Like a page: what it is shown is not kept here."""
+
+    def publish(self, event: CallEvent) -> None:
+        pass
+
+
+def kept_by_type() -> Counter[type]:
+    """How many objects there are of each type, but of those that hold nothing."""
+    gc.collect()
+    return Counter(map(type, gc.get_objects()))
+
+
+def test_a_long_call_keeps_no_more_than_a_short_one(tmp_path: Path) -> None:
+    """Of 120 turns and of two minutes of sound nothing is left behind in memory (v16)."""
+    found: list[Counter[type]] = []
+    blocks: list[int] = []
+    model = ScriptedModel(lambda _: "Soon.")
+
+    def look(_: Call) -> None:
+        for noted in (model.requests, model.prefills):
+            noted.clear()
+        found.append(kept_by_type())
+        blocks.append(sys.getallocatedblocks())
+
+    def meanwhile(call: Call) -> None:
+        look(call)
+        asyncio.get_running_loop().call_later(120, look, call)
+
+    # Long enough for the model's history to be full, and shortened, before the first look.
+    more = "and after that, and the day after " * 16
+    typed = [(at, f"when is it, {at}, {more}?") for at in range(500, 160_000, 2_000)]
+    outcome = run(
+        tmp_path, typed, 161_000, meanwhile=meanwhile, at_s=39.8,
+        transport_of=Forgetful, model=model,
+    )  # fmt: skip
+    assert outcome.result.turns == 2 * len(typed)
+    assert {kind: count for kind, count in (found[1] - found[0]).items() if count > 40} == {}
+    assert blocks[1] - blocks[0] < 6_000, "so many frames there were, of 20 ms"

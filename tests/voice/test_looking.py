@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from memory import Memory
+from memory.records import Extract
 from voice.looking import FRESH_S, Looking
 from voice.records import Notice
 from voice.virtual_time import run_virtual
@@ -108,3 +111,31 @@ def test_a_vault_that_is_gone_costs_no_turn(memory: Memory, vault: Path) -> None
         assert len(house.notices) <= 1
 
     run_virtual(main, epoch_s=0.0)
+
+
+class Pondering:
+    """A memory that takes its time to make out what is meant."""
+
+    def __init__(self) -> None:
+        self.may_end = threading.Event()
+
+    def meaning_of(self, _: str) -> None:
+        self.may_end.wait(10)
+
+    def extracts(self, *_: object, **__: object) -> tuple[Extract, ...]:
+        return ()
+
+
+def test_nothing_is_made_out_for_a_conversation_that_is_over() -> None:
+    """Closed while what was said is still being made out: no task is left (v9)."""
+
+    async def main() -> None:
+        memory, others = Pondering(), asyncio.all_tasks()
+        looking = Looking(cast("Memory", memory), notify=lambda _: None)
+        await looking("When does the engineer come?")
+        assert asyncio.all_tasks() != others
+        await looking.close()
+        assert asyncio.all_tasks() == others
+        memory.may_end.set()
+
+    asyncio.run(main())
