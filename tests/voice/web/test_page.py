@@ -6,10 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
+from pipecat.frames.frames import InterruptionFrame, TTSAudioRawFrame, TTSStartedFrame
 from playwright.async_api import expect
 
 from tests.browser import needs_chromium
-from tests.fakes.house import STATUS, turn
+from tests.fakes.house import STATUS, tone_bytes, turn
 from tests.voice.web.looking import Visit, visiting
 from voice.errors import EngineUnavailable, WorkerFailed
 from voice.records import (
@@ -23,7 +24,7 @@ from voice.records import (
     TokensCounted,
     TurnAdded,
 )
-from voice.transports.browser import Muted, Stop, Typed
+from voice.transports.browser import OUT_HZ, Muted, Stop, Typed
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 
@@ -209,9 +210,11 @@ async def test_loading() -> None:
         await page.get_by_role("button", name="Start talking").click()
         await visit.state("preparing")
         await expect(page.locator("#word")).to_have_text("Getting ready")
-        await expect(page.locator("#hint")).to_have_text("the language model, 40 %")
+        await expect(page.locator("#hint")).to_have_text(
+            "the language model, 40 %. Speak already: what you say is kept."
+        )
         visit.house.shown["loading"] = "the language model, 90 %"
-        await expect(page.locator("#hint")).to_have_text("the language model, 90 %")
+        await expect(page.locator("#hint")).to_contain_text("the language model, 90 %")
         [call] = visit.house.calls
         await visit.until(lambda: call.transport.microphone.waiting_s > 0.5)
         assert not call.beep.heard
@@ -346,6 +349,70 @@ async def test_the_server_is_gone() -> None:
         await page.unroute("**/api/*")
         await expect(page.locator(".err.main")).to_have_count(0)
         visit.complaints = [text for text in visit.complaints if "ERR_FAILED" not in text]
+
+
+async def test_the_server_goes_in_mid_call() -> None:
+    """Nobody waits for a line that can't come back: the page says who is gone and what to do."""
+    async with visiting() as visit:
+        page = visit.page
+        await visit.start()
+        await page.route("**/api/*", lambda route: route.abort())
+        await page.evaluate(
+            """Object.defineProperty(RTCPeerConnection.prototype, "connectionState",
+                 {get: () => "disconnected"})"""
+        )
+        await expect(page.locator(".err.main")).to_contain_text("Jarvis doesn’t answer")
+        await visit.state("idle")
+        visit.complaints = [text for text in visit.complaints if "ERR_FAILED" not in text]
+
+
+async def test_a_line_that_comes_back() -> None:
+    """While the server knows of the call it is waited for, and goes on."""
+    async with visiting() as visit:
+        page = visit.page
+        await visit.start()
+        await page.evaluate(
+            """window.shown = "disconnected";
+               Object.defineProperty(RTCPeerConnection.prototype, "connectionState",
+                 {get: () => window.shown})"""
+        )
+        await visit.state("reconnecting")
+        await expect(page.locator("#hint")).to_contain_text("I try to get it back")
+        await page.evaluate("window.shown = 'connected'")
+        await visit.state("listening")
+
+
+async def test_interrupting_silences_the_page_at_once() -> None:
+    """Held, the page's own volume is 0 before what it has buffered is over; going on, or the next
+    answer, is heard at full volume again; an interrupted answer never comes back."""
+    async with visiting(tone_s=30) as visit:
+        page = visit.page
+        await visit.start()
+        call = visit.house.calls[-1]
+        playback = call.transport.playback
+
+        async def volume(of: float) -> None:
+            await expect(page.locator("#voice")).to_have_js_property("volume", of)
+
+        await visit.until(lambda: call.transport.played_ms > 300)
+        await volume(1)
+        playback.lower()
+        await volume(0.2)
+        playback.go_on()
+        await volume(1)
+        playback.hold()
+        await volume(0)
+        playback.go_on()
+        await volume(1)
+        await call.worker.queue_frame(InterruptionFrame())
+        await volume(0)
+        await visit.until(lambda: not playback.sounding())
+        assert call.beep.interrupted
+        assert await page.evaluate("document.querySelector('#voice').volume") == 0
+        await call.beep.push_frame(TTSStartedFrame())
+        await call.beep.push_frame(TTSAudioRawFrame(tone_bytes(5), OUT_HZ, 1))
+        await volume(1)
+        await visit.until(playback.sounding)
 
 
 async def test_another_window() -> None:

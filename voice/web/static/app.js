@@ -51,6 +51,7 @@ async function show() {
   }
   mark();
   title();
+  talk.left(name);
   view.show(query);
   if (moved) {
     $("main").focus({ preventScroll: true });

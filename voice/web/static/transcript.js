@@ -6,6 +6,7 @@ import { button, entryText } from "./parts.js";
 
 const SHOWN = 300;
 const PX_PER_S = 110;
+const BAR_PX = 330; // of an answer that took longer the bar is squeezed
 const NEAR_PX = 80;
 const STAGES = [
   ["pause", "s1"],
@@ -26,9 +27,10 @@ export function stages(latency) {
 function latencyBar(latency) {
   const parts = stages(latency);
   const bar = el("span", { class: "lat", "aria-hidden": "true" });
+  const pxPerMs = Math.min(PX_PER_S / 1000, BAR_PX / latency.total_ms);
   for (const { hue, ms } of parts.filter((part) => part.ms > 0)) {
     const part = el("i", { class: hue });
-    part.style.width = `${(ms / 1000) * PX_PER_S}px`;
+    part.style.width = `${ms * pxPerMs}px`;
     bar.append(part);
   }
   return el(

@@ -83,7 +83,7 @@ function word() {
 
 /** The line below the state's word; keys are named only where there are some. */
 function hint(state) {
-  if (state === "preparing" && page.status?.loading) return houseWords(page.status.loading).text;
+  if (state === "preparing" && page.status?.loading) return `${houseWords(page.status.loading).text}. ${t("h_preparing")}`;
   if (state === "connecting" && page.call?.microphone) return t("h_joining");
   const touch = !singleKeys() || matchMedia("(hover: none), (max-width: 760px)").matches;
   return t(touch && ["idle", "muted"].includes(state) ? `h_${state}_touch` : `h_${state}`);
@@ -298,6 +298,7 @@ export async function start(takeOver = false) {
       if (page.call !== call) return;
       page.lineUp = up;
       refreshState();
+      if (!up) ifNobodyIsThere(call);
     },
     over: (kind) => page.call === call && lost(kind),
     soundHeld: () => message("sound"),
@@ -351,13 +352,16 @@ function idle() {
   render();
 }
 
+function minuteOver() {
+  if (!page.steps?.[3]) return;
+  kept.set("first-minute", "done");
+  page.steps = null;
+}
+
 export async function hangUp() {
   const { call } = page;
   if (!call) return;
-  if (page.steps?.[3]) {
-    kept.set("first-minute", "done");
-    page.steps = null;
-  }
+  minuteOver();
   page.leaving = call;
   idle();
   await call.hangUp();
@@ -369,6 +373,7 @@ export async function hangUp() {
 
 function ended(reason) {
   if (page.leaving) return;
+  minuteOver();
   idle();
   const kinds = { silence: "silence", "page gone": "moved", "engine failed": "engine", error: "ended" };
   if (reason in kinds && !(page.stopped && reason !== "silence")) message(kinds[reason]);
@@ -395,6 +400,15 @@ async function lost(kind) {
       watchStatus();
     }
   } else message(kind);
+}
+
+/** A line that is down may come back; not where the server is gone, or knows of no call. */
+async function ifNobodyIsThere(call) {
+  while (page.call === call && !page.lineUp) {
+    const status = await loadStatus().catch(() => null);
+    if (page.call === call && !page.lineUp && !status?.call) call.finish("lost");
+    await new Promise((resolve) => setTimeout(resolve, FRESH_MS));
+  }
 }
 
 export function mute() {
@@ -592,6 +606,11 @@ export function changed(names) {
 export function show() {
   repaint();
   transcript.follow();
+}
+
+/** Another view is looked at: the last step of the first minute. */
+export function left(to) {
+  if (to === "notebooks" && page.steps?.[3]) page.steps[4] = true;
 }
 
 /** What the window is called while nobody talks. */
