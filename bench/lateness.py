@@ -14,13 +14,16 @@ import argparse
 import asyncio
 import os
 import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from bench.review_stall import proposal, talk, tick
 from memory import Memory
 from memory.asking import Alone
-from memory.events import percentile
+from memory.figures import percentile
 from memory.llm.protocol import Llm
 from memory.llm.scripted import ScriptedLlm
 from memory.records import LANGUAGES
@@ -35,8 +38,9 @@ from voice.hearing.listener import HearingSettings
 from voice.house import hearing_worker
 from voice.logs import forward_loguru, set_up
 from voice.recording import RecordedCall
-from voice.records import EngineDescription
+from voice.records import EngineDescription, TurnAdded
 from voice.transports.recording import RecordingTransport
+from voice.workers import Worker
 
 SPOKEN = Path(__file__).parents[1] / "fixtures/calls/english/microphone.flac"
 REVIEWED = 40
@@ -49,14 +53,30 @@ def now() -> datetime:
     return datetime.now().astimezone()
 
 
-async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], int, int]:
-    """Microseconds late alone, and at work; turns heard; reviews asked."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The hearing worker, and how often it was asked for what while `counted`."""
+
+    worker: Worker
+    counted: Counter[str] = field(default_factory=Counter)
+
+    async def call(
+        self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
+    ) -> tuple[dict[str, Any], bytes]:
+        reply = await self.worker.call(kind, header, payload)
+        self.counted[kind] += 1
+        return reply
+
+
+async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], Counter[str]]:
+    """Microseconds late alone, and at work; how often what was done meanwhile."""
     loop = asyncio.get_running_loop()
     (folder / "vault").mkdir()
     for number in range(REVIEWED):
         await asyncio.to_thread(talk, folder / "state", f"c{number:03}")
     memory = Memory.open(folder / "vault", folder / "state", now)
     worker = hearing_worker(load())
+    asked = Asked(worker)
     await worker.call("warm", {"languages": list(LANGUAGES)})
     alone: list[int] = []
     await tick(alone, loop.time() + min(seconds, 5.0))
@@ -71,7 +91,7 @@ async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], i
     call = Call(
         CallSetup(
             transport=line,
-            ears=Ears(worker, HearingSettings(), LANGUAGES, "en"),
+            ears=Ears(asked, HearingSettings(), LANGUAGES, "en"),
             engine=LocalEngine(
                 ScriptedModel(lambda _: "On the third of May."),
                 ToneVoice(),
@@ -96,14 +116,19 @@ async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], i
     reviewing = asyncio.create_task(task.review_now())
     late: list[int] = []
     await tick(late, loop.time() + seconds)
+    done = asked.counted + Counter(
+        turns=sum(
+            isinstance(each, TurnAdded) and each.turn.speaker == "user" for each in line.events
+        ),
+        reviews=len(llm.questions),
+    )
     reviewing.cancel()
     await asyncio.gather(reviewing, return_exceptions=True)
     call.hang_up()
-    result = await running
+    await running
     await worker.close()
     memory.close()
-    heard = sum(turn.speaker == "user" for turn in result.turns)
-    return alone, late, heard, len(llm.questions)
+    return alone, late, done
 
 
 def row(name: str, late: list[int]) -> str:
@@ -120,11 +145,14 @@ def main() -> None:
     forward_loguru()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as folder:
-        alone, late, heard, reviews = asyncio.run(measure(Path(folder), seconds))
+        alone, late, done = asyncio.run(measure(Path(folder), seconds))
     print(f"{'':10}{'ticks':>8}{'p50':>8}{'p95':>8}{'p99':>8}{'worst':>8}")
     print(row("alone", alone))
     print(row("at work", late))
-    print(f"{heard} turns heard, {reviews} reviews asked meanwhile")
+    print("meanwhile:", ", ".join(f"{count} {what}" for what, count in sorted(done.items())))
+    idle = [what for what in ("turns", "words", "turn_end", "reviews") if not done[what]]
+    if idle:
+        raise SystemExit(f"Nothing was shown: {', '.join(idle)} did not happen meanwhile.")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ from typing import Literal
 
 from memory.asking import Alone
 from memory.conversations import Conversation
-from memory.events import EventLog, percentile
+from memory.events import EventLog
+from memory.figures import percentile
 from memory.llm.protocol import Llm
 from memory.llm.scripted import ScriptedLlm
 from memory.notebooks.ledger import Ledger

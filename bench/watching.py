@@ -18,7 +18,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from memory.events import percentile
+from memory.figures import percentile
 from memory.vault import Vault
 from memory.watching.status import Seen
 from memory.watching.watching import Index, Watching

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from memory.door import notes_block as notes_block
     from memory.door import warm as warm
     from memory.embedding import Vectors as Vectors
-    from memory.events import Event as Event
+    from memory.event_records import Event as Event
+    from memory.event_records import Refused as Refused
     from memory.events import EventLog as EventLog
-    from memory.events import LatencySummary as LatencySummary
-    from memory.events import Refused as Refused
-    from memory.events import ReviewSummary as ReviewSummary
-    from memory.events import TokenSummary as TokenSummary
+    from memory.figures import LatencySummary as LatencySummary
+    from memory.figures import TokenSummary as TokenSummary
+    from memory.figures import latency as latency_figures
+    from memory.figures import tokens as token_figures
     from memory.index import Hit as Hit
     from memory.index import Index as Index
     from memory.lessons.records import ReflectReport as ReflectReport
@@ -86,12 +87,12 @@ _WHERE = {
     "Billing": ("memory.llm.protocol", "Billing"),
     "Choice": ("memory.llm.choose", "Choice"),
     "Conversation": ("memory.conversations", "Conversation"),
-    "Event": ("memory.events", "Event"),
+    "Event": ("memory.event_records", "Event"),
     "EventLog": ("memory.events", "EventLog"),
     "Hit": ("memory.index", "Hit"),
     "Index": ("memory.index", "Index"),
     "Kind": ("memory.conversations", "Kind"),
-    "LatencySummary": ("memory.events", "LatencySummary"),
+    "LatencySummary": ("memory.figures", "LatencySummary"),
     "Llm": ("memory.llm.protocol", "Llm"),
     "LocalModel": ("memory.llm.choose", "LocalModel"),
     "MarkedSentence": ("memory.door", "MarkedSentence"),
@@ -104,18 +105,17 @@ _WHERE = {
     "Question": ("memory.llm.protocol", "Question"),
     "Quiet": ("memory.asking", "Quiet"),
     "RecordedReviewer": ("memory.llm.recorded", "RecordedReviewer"),
-    "Refused": ("memory.events", "Refused"),
+    "Refused": ("memory.event_records", "Refused"),
     "Reply": ("memory.llm.protocol", "Reply"),
     "Request": ("memory.requests", "Request"),
     "RequestKind": ("memory.requests", "RequestKind"),
     "ReflectReport": ("memory.lessons.records", "ReflectReport"),
     "ReviewReport": ("memory.task", "ReviewReport"),
-    "ReviewSummary": ("memory.events", "ReviewSummary"),
     "Reviewed": ("memory.task", "Reviewed"),
     "Session": ("memory.door", "Session"),
     "Surroundings": ("memory.llm.at_hand", "Surroundings"),
     "TalksTo": ("memory.llm.choose", "Engine"),
-    "TokenSummary": ("memory.events", "TokenSummary"),
+    "TokenSummary": ("memory.figures", "TokenSummary"),
     "WipeItem": ("memory.wipe", "WipeItem"),
     "WipePlan": ("memory.wipe", "WipePlan"),
     "WipeReport": ("memory.wipe", "WipeReport"),
@@ -126,6 +126,8 @@ _WHERE = {
     "filtered": ("memory.notebooks.filter_line", "filtered"),
     "is_said": ("memory.notebooks.evidence", "is_said"),
     "judged": ("memory.notebooks.judge", "judged"),
+    "latency_figures": ("memory.figures", "latency"),
+    "token_figures": ("memory.figures", "tokens"),
     "picked": ("memory.requests", "picked"),
     "providers": ("memory.llm.providers", "providers"),
     "prompt": ("memory.prompts", "prompt"),
@@ -182,7 +184,6 @@ __all__ = [
     "Request",
     "RequestKind",
     "ReviewReport",
-    "ReviewSummary",
     "Reviewed",
     "Seen",
     "Session",
@@ -203,18 +204,20 @@ __all__ = [
     "asks_to_remember",
     "brief_turns",
     "filtered",
-    "is_said",
     "fitting",
+    "is_said",
     "judged",
+    "latency_figures",
     "notes_block",
     "only_remembering",
     "picked",
     "prompt",
     "providers",
     "requested",
+    "scan",
     "speaks_of_forgetting",
     "speaks_of_parting",
-    "scan",
+    "token_figures",
     "warm",
 ]
 

@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from memory.errors import ModelUnavailable
-from memory.events import NAME_CHARS, EventLog
+from memory.event_records import NAME_CHARS
+from memory.events import EventLog
 from memory.llm.protocol import Llm, Question, Reply
 from memory.notebooks import review
 from memory.notebooks.answers import ANSWER_CHARS

@@ -24,7 +24,8 @@ from typing import Literal
 
 from memory.asking import Alone, Asking, Quiet, asks_of, counted, read_of
 from memory.errors import MemoryFault, ModelUnavailable, NotebookUnwritable, StateUnwritable
-from memory.events import EventLog, Value
+from memory.event_records import Value
+from memory.events import EventLog
 from memory.journal.talks import entries_of
 from memory.lessons.door import Lessons
 from memory.lessons.records import ReflectReport

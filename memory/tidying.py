@@ -13,7 +13,8 @@ from datetime import date, datetime, timedelta
 
 from memory.asking import Asking, counted
 from memory.errors import ModelUnavailable
-from memory.events import Event, EventLog, Value
+from memory.event_records import Event, Value
+from memory.events import EventLog
 from memory.notebooks import merging, tidy
 from memory.notebooks.ledger import Ledger, NotWritten
 from memory.notebooks.limits import MERGE_AT, MERGE_EVERY

@@ -39,6 +39,8 @@ PACKAGED = {
 PURE = {
     "memory.days",
     "memory.errors",
+    "memory.event_records",
+    "memory.figures",
     "memory.index.compounds",
     "memory.index.forms",
     "memory.index.query",

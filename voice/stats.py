@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memory import LatencySummary, TokenSummary
+from memory import LatencySummary, TokenSummary, latency_figures, token_figures
 from voice.config import Config
 from voice.microphone import FRAME_MS, MicrophoneSummary
 from voice.own_memory import open_memory
@@ -102,6 +102,11 @@ def latency_stats(config: Config) -> Stats:
             )
             for event in events.events("microphone")
         ]
-        return Stats(events.latency(), events.tokens(), events.counts(), microphones)
+        return Stats(
+            latency_figures(events.events("latency")),
+            token_figures(events.events("tokens")),
+            events.counts(),
+            microphones,
+        )
     finally:
         memory.close()

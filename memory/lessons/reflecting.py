@@ -18,7 +18,8 @@ from typing import Literal
 
 from memory.asking import Asking, counted
 from memory.errors import ModelUnavailable
-from memory.events import Event, EventLog, Value
+from memory.event_records import Event, Value
+from memory.events import EventLog
 from memory.lessons import digest, proposing
 from memory.lessons.digest import Fact
 from memory.lessons.door import Lessons

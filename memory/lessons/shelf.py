@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from memory.errors import NoSuchLesson
-from memory.events import EventLog, Keep, Value, stored
+from memory.event_records import Value, stored
+from memory.events import EventLog, Keep
 from memory.lessons.records import Corroboration, Forgotten, Going, Lesson
 
 if TYPE_CHECKING:

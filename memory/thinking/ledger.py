@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from memory.events import Event
+from memory.event_records import Event
 from memory.thinking.repeats import Trace, from_data
 
 Outcome = Literal[

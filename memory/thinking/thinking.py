@@ -19,7 +19,8 @@ from typing import Literal
 from memory import store
 from memory.asking import Asking, Quiet, counted
 from memory.errors import MemoryFault, ModelUnavailable
-from memory.events import Event, EventLog, Value
+from memory.event_records import Event, Value
+from memory.events import EventLog
 from memory.journal import book, page
 from memory.llm.protocol import Llm, Question, Reply
 from memory.notebooks.tokens import tokens

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from memory import events
 from memory.errors import StateUnwritable
-from memory.events import EventLog, LatencySummary, Refused, ReviewSummary, TokenSummary, percentile
+from memory.event_records import Refused
+from memory.events import EventLog
 from memory.records import Proposal, Rejection
 from tests.memory.turns import NOON
 
@@ -58,53 +58,6 @@ def test_a_name_is_short(log: EventLog) -> None:
     """The name of a model may be a long path: its beginning is kept."""
     log.append("began", NOON, data={"engine": "x" * 500})
     assert log.events()[0].data == {"engine": "x" * 100}
-
-
-def test_every_kind_is_documented() -> None:
-    """The table at the top of the module names each kind with its fields."""
-    text = events.__doc__ or ""
-    for kind, fields in events._FIELDS.items():
-        assert f"`{kind}`" in text
-        for field in fields:
-            assert f"`{field}`" in text
-
-
-def test_latency_is_summed_up_by_engine_and_stage(log: EventLog) -> None:
-    """Percentiles per engine: the total first, then the stages as they follow each other."""
-    for number in range(1, 101):
-        stages = {"pause": 200, "first_sound": number * 10 - 200}
-        log.append("latency", NOON + timedelta(seconds=number), data={
-            "engine": "local", "total_ms": number * 10, "stages_ms": stages,
-        })  # fmt: skip
-    log.append("latency", NOON, data={"engine": "openai", "total_ms": 700})
-    summary = log.latency()
-    assert [(s.engine, s.stage) for s in summary] == [
-        ("local", "total"), ("local", "pause"), ("local", "first_sound"), ("openai", "total"),
-    ]  # fmt: skip
-    assert summary[0] == LatencySummary(
-        engine="local", stage="total", count=100, p50_ms=500, p95_ms=950, p99_ms=990
-    )
-    assert log.latency(since=NOON + timedelta(seconds=91))[0].count == 10
-
-
-def test_tokens_are_summed_up(log: EventLog) -> None:
-    """Cached tokens are summed beside all prompt tokens; uncounted answers are left out."""
-    for prompt, cached in ((900, 850), (950, None), (None, None)):
-        log.append("tokens", NOON, data={
-            "engine": "local", "prompt_tokens": prompt, "cached_tokens": cached,
-        })  # fmt: skip
-    assert log.tokens() == [
-        TokenSummary(engine="local", count=2, prompt_tokens=1850, cached_tokens=850)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("values", "percent", "expected"),
-    [([7], 50, 7), ([1, 2], 50, 1), ([3, 1, 2], 50, 2), (list(range(1, 21)), 95, 19), ([5], 95, 5)],
-)
-def test_percentile(values: list[int], percent: int, expected: int) -> None:
-    """The nearest rank, a value that was really measured."""
-    assert percentile(values, percent) == expected
 
 
 # Several processes --------------------------------------------------------------------
@@ -296,42 +249,6 @@ def test_the_same_refusal_is_kept_once_a_conversation(log: EventLog) -> None:
         log.refuse(rejection(), NOON, conversation)
     log.refuse(rejection(text="Ist Vegetarier."), NOON, "c2")
     assert [refused.conversation for refused in log.rejections()] == ["c1", "c2", "c2"]
-
-
-def test_reviews_are_summed_up_by_who_pays(log: EventLog) -> None:
-    """Reviews without a model cost nobody anything; failed questions and merges count as well."""
-    free: dict[str, Any] = {
-        "first": 0,
-        "last": 3,
-        "marked": 0,
-        "asked": 0,
-        "outcome": "nothing marked",
-    }
-    paid: dict[str, Any] = {
-        "accepted": 1, "rejected": 2, "tokens_in": 900, "tokens_out": None,
-        "billing": "metered", "model": "m", "outcome": "asked",
-    }  # fmt: skip
-    log.append("reviewed", NOON, data=free)
-    log.append("reviewed", NOON, data=paid)
-    log.append("reviewed", NOON + timedelta(days=1), data=paid | {"tokens_out": 50})
-    log.append("merged", NOON, data={"billing": "metered", "tokens_in": 400, "tokens_out": 30})
-    log.append("review_failed", NOON, data={"billing": "metered", "fault": "unavailable"})
-    empty = {
-        "failed": 0,
-        "merges": 0,
-        "accepted": 0,
-        "rejected": 0,
-        "tokens_in": 0,
-        "tokens_out": 0,
-    }
-    assert log.reviews() == [
-        ReviewSummary(billing="", reviews=1, **empty),
-        ReviewSummary(
-            billing="metered", reviews=2, failed=1, merges=1, accepted=2, rejected=4,
-            tokens_in=2200, tokens_out=80,
-        ),
-    ]  # fmt: skip
-    assert [s.reviews for s in log.reviews(since=NOON + timedelta(hours=1))] == [1]
 
 
 def test_the_newest_of_a_kind(log: EventLog) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.events import Value
+from memory.event_records import Value
 from memory.records import JournalEntry
 from voice.config import Config, load
 from voice.links import links

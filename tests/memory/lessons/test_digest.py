@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memory.events import Event
+from memory.event_records import Event
 from memory.lessons.digest import facts, is_worth_asking, language_in, troubles
 
 NOW = datetime(2026, 12, 2, tzinfo=UTC)

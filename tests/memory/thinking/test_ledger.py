@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memory.events import Event
+from memory.event_records import Event
 from memory.thinking.ledger import Spent, past, spent
 
 AT = datetime(2026, 2, 5, 12, 0, tzinfo=UTC)
