@@ -1,7 +1,7 @@
 """This machine's microphone and loudspeaker, as two callbacks.
 
 miniaudio brings its own code for every platform's sound system and converts any rate, so no
-system library is asked for (docs/decisions/0010).
+system library is asked for (docs/decisions/0008).
 """
 
 from __future__ import annotations

@@ -67,3 +67,20 @@ def test_every_language_has_examples(folder: str) -> None:
     assert {path.stem for path in (FIXTURES / folder).glob("??.toml")} >= set(
         packaged.LANGUAGES_HERE
     )
+
+
+@pytest.mark.parametrize(
+    "file",
+    sorted(
+        str(path.relative_to(ROOT))
+        for room in ("memory", "prompts", "voice")
+        for path in (ROOT / room).rglob("*.toml")
+        if path.parent.parent != LANGUAGES
+    ),
+)
+def test_every_other_table_is_named(file: str) -> None:
+    """Words and rules that belong to no language, or not to memory, are found from the page too."""
+    path = Path(file)
+    generic = str(path.with_name("<language>.toml"))
+    named = generic if path.stem in packaged.LANGUAGES_HERE else file
+    assert f"`{named}`" in PAGE
