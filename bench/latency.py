@@ -291,7 +291,7 @@ async def spoken_questions(
     per_language: int, languages: list[Language]
 ) -> list[tuple[Language, str, Samples]]:
     """The questions as sound, in voices that are understood: hibari's, and Kokoro's in Spanish."""
-    from voice.house import speech_of
+    from voice.equipment import speech_of
 
     speech = speech_of(load({"voice_es": "kokoro"}))
     questions: list[tuple[Language, str, Samples]] = []

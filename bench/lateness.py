@@ -33,9 +33,9 @@ from voice.call import Call, CallSetup
 from voice.config import load
 from voice.engines.local import LocalEngine
 from voice.engines.scripted import ScriptedModel
+from voice.equipment import hearing_worker
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
-from voice.house import hearing_worker
 from voice.logs import forward_loguru, set_up
 from voice.recording import RecordedCall
 from voice.records import EngineDescription, TurnAdded

@@ -24,8 +24,8 @@ from playwright.async_api import Page, expect
 from tests.browser import chromium, needs_chromium
 from voice import config as settings
 from voice.audio import decode
+from voice.equipment import hearing_worker, speech_of
 from voice.hearing.listen import hear
-from voice.house import hearing_worker, speech_of
 
 pytestmark = [pytest.mark.weights, pytest.mark.browser, needs_chromium]
 

@@ -246,7 +246,7 @@ def models(
 
     Example: `jarvis models --verify`
     """
-    from voice.house import bring_weights, weights_report
+    from voice.equipment import bring_weights, weights_report
 
     with told():
         config = load()

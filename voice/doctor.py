@@ -19,15 +19,8 @@ from voice import weights
 from voice.config import Config, config_file
 from voice.engines import choose
 from voice.engines.protocol import Opening
+from voice.equipment import hearing_worker, look, model_of, needed_weights, speech_of, wishes_of
 from voice.errors import PortInUse, VoiceFault
-from voice.house import (
-    hearing_worker,
-    look,
-    model_of,
-    needed_weights,
-    speech_of,
-    wishes_of,
-)
 from voice.learning import background_of
 from voice.links import links
 from voice.own_memory import now, open_memory

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import itertools
-import locale
 import logging
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import asdict
@@ -25,12 +22,22 @@ from voice.chat import Chat
 from voice.config import Config
 from voice.engines import choose
 from voice.engines.background import EmbeddedLlm
-from voice.engines.embedded import EmbeddedModel, measured_speed
+from voice.engines.embedded import EmbeddedModel
 from voice.engines.language_model import LanguageModel
 from voice.engines.lasting import LastingEngine
 from voice.engines.local import LocalEngine
-from voice.engines.openai_compatible import OpenAICompatibleModel, find_ollama
 from voice.engines.protocol import Engine
+from voice.equipment import (
+    HEARS,
+    first_language,
+    hearing_worker,
+    look,
+    model_of,
+    speech_of,
+    states_of,
+    weights_of,
+    wishes_of,
+)
 from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
 from voice.hearing.ears import Ears
 from voice.hearing.kept import KeptHearing
@@ -47,8 +54,7 @@ from voice.records import (
     Notice,
     event_json,
 )
-from voice.remotes import bare_gemini_key, remote_engine
-from voice.speech.choice import SpeechFiles, Synthesizer, choose_voices
+from voice.remotes import remote_engine
 from voice.speech.client import Speech
 from voice.tending import Tending
 from voice.transports.browser import BrowserTransport, FromPage, HangUp, Muted, Stop, Typed
@@ -68,151 +74,6 @@ def new_id(kind: str, at: datetime, taken: Callable[[str], bool] = lambda _: Fal
     name = f"{kind}-{at:%Y%m%d-%H%M%S}"
     names = itertools.chain([name], (f"{name}-{n}" for n in itertools.count(2)))
     return next(each for each in names if not taken(each))
-
-
-def first_language(config: Config) -> Language:
-    """The language that a conversation begins in: the setting, else the machine's own."""
-    if config.language is not None:
-        return config.language
-    named = (locale.getlocale()[0] or os.environ.get("LANG", ""))[:2].lower()
-    for language in config.languages:
-        if language == named:
-            return language
-    return config.languages[0]
-
-
-# Weights ------------------------------------------------------------------------------
-
-
-def needed_weights(config: Config) -> list[str]:
-    """What a call with these settings needs and a registry or a hub can give."""
-    needed = ["whisper-base"]
-    if config.engine in LOCAL and not config.llm_url:
-        needed.append(choose.BETTER if config.model == "better" else choose.SMALL)
-    if config.voice_es == "kokoro":
-        needed += ["kokoro", "kokoro-voices"]
-    if config.voice_de == "piper":
-        needed.append("piper-de")
-    return needed
-
-
-def bring_weights(config: Config, names: list[str] | None) -> None:
-    with weights.terminal_progress() as progress:
-        weights.bring(names or needed_weights(config), config.weights, progress)
-
-
-def weights_report(
-    config: Config, names: list[str] | None, *, verify: bool
-) -> list[weights.WeightState]:
-    with weights.terminal_progress() as progress:
-        rows = weights.models_report(config.weights, verify, progress)
-    return [row for row in rows if not names or row.name in names]
-
-
-# Voices -------------------------------------------------------------------------------
-
-
-def speech_of(config: Config) -> Speech:
-    wanted: dict[Language, Synthesizer] = {}
-    if config.voice_es != "auto":
-        wanted["es"] = config.voice_es
-    if config.voice_de != "auto":
-        wanted["de"] = config.voice_de
-    return Speech(choose_voices(wanted, _speech_files(config), os.cpu_count() or 1))
-
-
-def _speech_files(config: Config) -> SpeechFiles:
-    here = {
-        state.name: str(state.path)
-        for name in ("kokoro", "kokoro-voices", "piper-de", "piper-es")
-        if (state := weights.state_of(name, config.weights)).state == "present"
-    }
-    pairs: tuple[tuple[Language, str], ...] = (("de", "piper-de"), ("es", "piper-es"))
-    return SpeechFiles(
-        kokoro_model=here.get("kokoro"),
-        kokoro_voices=here.get("kokoro-voices"),
-        piper_voices={language: here[name] for language, name in pairs if name in here},
-        piper_installed=importlib.util.find_spec("piper") is not None,
-    )
-
-
-def hearing_worker(config: Config) -> Worker:
-    return Worker(
-        "voice.hearing.worker",
-        str(weights.path_of("whisper-base", config.weights)),
-        title="The hearing worker",
-    )
-
-
-# What answers -------------------------------------------------------------------------
-
-HEARS = "Whisper base, on this computer"
-LOCAL = ("auto", "local")
-"""The settings of `engine` with which this computer, or a server that it is told, may answer."""
-
-
-async def look(config: Config) -> choose.Found:
-    """What is at hand on this machine. Ollama is asked only where it could answer."""
-    local = config.engine in LOCAL and not config.llm_url
-    here = (choose.SMALL, choose.BETTER)
-    states = [weights.state_of(name, config.weights) for name in here]
-    return choose.Found(
-        jarvis_openai_key=bool(config.openai_key),
-        bare_openai_key=bool(os.environ.get("OPENAI_API_KEY")),
-        jarvis_gemini_key=bool(config.gemini_key),
-        bare_gemini_key=bool(bare_gemini_key() or config.google_key),
-        ollama=await find_ollama() if local else None,
-        weights=frozenset(state.name for state in states if state.state == "present"),
-        memory_gib=_memory_gib(),
-        cores=os.cpu_count() or 1,
-        small_tokens_per_s=measured_speed(_states(config), choose.SMALL),
-    )
-
-
-def wishes_of(config: Config) -> choose.Wishes:
-    return choose.Wishes(
-        engine=config.engine,
-        model=config.model,
-        llm_url=config.llm_url,
-        llm_model=config.llm_model,
-        openai_url=config.openai_url,
-        openai_model=config.openai_model,
-        gemini_url=config.gemini_url,
-        gemini_model=config.gemini_model,
-    )
-
-
-def model_of(config: Config, choice: choose.Choice) -> LanguageModel | None:
-    """The language model that was chosen; None where the engine itself thinks."""
-    if choice.is_remote:
-        return None
-    if choice.kind == "embedded":
-        return EmbeddedModel(
-            weights.path_of(choice.model, config.weights),
-            name=choice.model,
-            states=_states(config),
-        )
-    return OpenAICompatibleModel(
-        choice.address,
-        choice.model,
-        key=config.llm_key,
-        ollama=choice.kind == "ollama",
-        prefills=choose.is_here(choice.address),
-    )
-
-
-def _states(config: Config) -> Path:
-    return config.state / "model-states"
-
-
-def _memory_gib() -> float:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
-    except (ValueError, OSError, AttributeError):
-        return choose.Found().memory_gib
-
-
-# The house ----------------------------------------------------------------------------
 
 
 class Line(CallTransport, Protocol):
@@ -310,7 +171,9 @@ class House:
             if name is None:
                 return None
             self._reviewer = EmbeddedModel(
-                weights.path_of(name, self._config.weights), name=name, states=_states(self._config)
+                weights.path_of(name, self._config.weights),
+                name=name,
+                states=states_of(self._config),
             )
         return EmbeddedLlm(self._reviewer)
 
@@ -363,7 +226,7 @@ class House:
 
     def _bring(self) -> None:
         assert self._choice is not None
-        wanted = ["whisper-base", *_weights_of(self._choice)]
+        wanted = ["whisper-base", *weights_of(self._choice)]
 
         def tell(name: str, step: str, done_bytes: int, total_bytes: int) -> None:
             del step
@@ -536,7 +399,7 @@ class House:
         if self._model is None and self._loaded is not None:
             await self.load()
         if self._model is None:
-            await asyncio.to_thread(weights.bring, _weights_of(self._choice), self._config.weights)
+            await asyncio.to_thread(weights.bring, weights_of(self._choice), self._config.weights)
             self._model = model_of(self._config, self._choice)
         if self._model is None:
             raise EngineUnavailable(
@@ -644,7 +507,7 @@ class House:
         config = self._config.model_copy(update={"engine": "local"})
         found = await look(config)
         choice = choose.choose(wishes_of(config), found)
-        for name in _weights_of(choice):
+        for name in weights_of(choice):
             if weights.state_of(name, config.weights).state != "present":
                 raise EngineUnavailable(
                     f"The built-in model is not on this computer: `jarvis models --bring {name}` "
@@ -686,10 +549,6 @@ class House:
     def _name(self, kind: str, at: datetime) -> str:
         folder = self._config.state / "calls"
         return new_id(kind, at, lambda name: (folder / f"{name}.jsonl").exists())
-
-
-def _weights_of(choice: choose.Choice) -> list[str]:
-    return [choice.model] if choice.kind == "embedded" else []
 
 
 async def _obey(transport: Line, call: Call) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from voice.config import Config
+from voice.equipment import first_language, hearing_worker
 from voice.errors import AudioUnreadable
 from voice.hearing.listen import HeardTurn, hear
 from voice.hearing.listener import HearingSettings
-from voice.house import first_language, hearing_worker
 
 Outcome = list[HeardTurn] | AudioUnreadable
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memory.errors import VaultMissing
 from voice.config import DEFAULT_VAULT, load
-from voice.house import first_language, needed_weights, new_id
+from voice.house import new_id
 from voice.own_memory import open_memory
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
@@ -35,39 +34,6 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_sort_by_time_and_are_never_taken_twice(taken: tuple[str, ...], name: str) -> None:
     """Two calls in one second are two conversations."""
     assert new_id("call", AT, lambda each: each in taken) == name
-
-
-@pytest.mark.parametrize(
-    ("flags", "needed"),
-    [
-        ({}, ["whisper-base", "qwen-0.5b"]),
-        ({"model": "better"}, ["whisper-base", "qwen-1.5b"]),
-        ({"engine": "openai"}, ["whisper-base"]),
-        ({"engine": "gemini"}, ["whisper-base"]),
-        ({"llm_url": "http://127.0.0.1:8080", "llm_model": "x"}, ["whisper-base"]),
-        ({"voice_es": "kokoro"}, ["whisper-base", "qwen-0.5b", "kokoro", "kokoro-voices"]),
-    ],
-)
-def test_only_what_the_settings_need_is_brought(flags: dict[str, Any], needed: list[str]) -> None:
-    """Nobody waits for weights that nothing would load."""
-    assert needed_weights(load(flags)) == needed
-
-
-@pytest.mark.parametrize(
-    ("flags", "machine", "language"),
-    [
-        ({"language": "de"}, "es_ES.UTF-8", "de"),
-        ({}, "es_ES.UTF-8", "es"),
-        ({}, "fr_FR.UTF-8", "en"),
-        ({"languages": ("es", "de")}, "en_US.UTF-8", "es"),
-    ],
-)
-def test_the_first_language(
-    flags: dict[str, Any], machine: str, language: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The setting, else the machine's own where it is enabled, else the first enabled one."""
-    monkeypatch.setattr("locale.getlocale", lambda: (machine.partition(".")[0], "UTF-8"))
-    assert first_language(load(flags)) == language
 
 
 def test_the_default_vault_is_made_and_a_named_one_is_not(tmp_path: Path) -> None:
