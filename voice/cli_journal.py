@@ -276,7 +276,7 @@ def _status_lines(found: WatchStatus) -> list[str]:
         f"{found.began_at.astimezone():%Y-%m-%d %H:%M}"
     ]
     for folder in found.folders:
-        projects = f", {len(folder.projects)} projects" if folder.kind == "project" else ""
+        projects = f", {len(folder.projects)} projects in it" if folder.projects else ""
         gone = "" if folder.state == "watching" else ", gone at the moment"
         left_out = f", {folder.left_out:,} too many" if folder.left_out else ""
         name = "Folder" if folder.kind == "project" else "Notes"
