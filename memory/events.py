@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memory import store
+from memory.databases import is_damage, unusable
 from memory.days import day_of
 from memory.errors import StateUnwritable
 from memory.event_records import (
@@ -55,7 +56,6 @@ _MIGRATIONS = (
 
 _INSERT = "INSERT INTO events (kind, at, conversation, turn_index, data) VALUES (?, ?, ?, ?, ?)"
 _BUSY_TIMEOUT_S = 5.0
-_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 class EventLog:
@@ -219,14 +219,14 @@ class EventLog:
             try:
                 return work(self._open())
             except sqlite3.DatabaseError as fault:
-                if not _is_damage(fault):
-                    raise self._unwritable(fault) from fault
+                if not is_damage(fault):
+                    raise unusable(str(self._path), fault) from fault
                 self.close()
                 self._move_aside()
             try:
                 return work(self._open())
             except sqlite3.DatabaseError as fault:
-                raise self._unwritable(fault) from fault
+                raise unusable(str(self._path), fault) from fault
 
     def _open(self) -> sqlite3.Connection:
         """The connection; a new one where another process put another file in its place."""
@@ -279,16 +279,6 @@ class EventLog:
         self.warnings.append(warning)
         log.warning("%s", warning)
 
-    def _unwritable(self, fault: sqlite3.DatabaseError) -> StateUnwritable:
-        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            advice = "another process holds it. End the other Jarvis, then try again"
-        elif code == sqlite3.SQLITE_FULL:
-            advice = "there is no room left on its disk. Free some space"
-        else:
-            advice = f"the database says: {fault}. Look at its folder's permissions, or choose another with --state"
-        return StateUnwritable(f"{self._path} can't be used: {advice}.")
-
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
     """Check the file and bring it to the newest version."""
@@ -318,14 +308,10 @@ def _is_sound(path: Path) -> bool:
         finally:
             database.close()
     except sqlite3.DatabaseError as fault:
-        return not _is_damage(fault)
+        return not is_damage(fault)
 
 
 def _damage(found: str) -> sqlite3.DatabaseError:
     fault = sqlite3.DatabaseError(found)
     fault.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     return fault
-
-
-def _is_damage(fault: sqlite3.DatabaseError) -> bool:
-    return getattr(fault, "sqlite_errorcode", 0) & 0xFF in _DAMAGE

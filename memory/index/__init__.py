@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from memory import store
+from memory.databases import unusable
 from memory.errors import MemoryFault, StateUnwritable, VaultMissing
 from memory.index import schema
 from memory.index import search as searching
-from memory.index.building import Cutting, Writer
+from memory.index.building import Cutting, Writer, portions
 from memory.index.records import (
     Hit as Hit,
 )
@@ -41,8 +42,6 @@ T = TypeVar("T")
 
 _OWN = "society/jarvis/"
 _JOURNAL = (f"{_OWN}daily/", f"{_OWN}topics/")
-_FILES_A_WRITE = 200
-_CHARS_A_WRITE = 4_000_000
 _SMALL_BYTES = 48 * 1024 * 1024
 _SCRUBBED_AT_ONCE_BYTES = 8 * 1024 * 1024
 _REBUILD_S = 600.0
@@ -331,7 +330,7 @@ class Index:
     def _take_in(self, names: list[str], progress: Progress) -> None:
         try:
             done = 0
-            for some in self._read(names):
+            for some in portions(self._folder, names):
                 self._write(some)
                 done += len(some)
                 progress(done, len(names))
@@ -351,21 +350,6 @@ class Index:
                 else:
                     writer.put(name, content)
             writer.write()
-
-    def _read(self, names: list[str]) -> Iterator[list[tuple[str, Read | Unread | None]]]:
-        """Files as they are now, so many at a time: a slow disk is waited for before a
-        transaction is opened, and the texts of a large vault are never in memory together."""
-        some: list[tuple[str, Read | Unread | None]] = []
-        chars = 0
-        for name in names:
-            content = read_note(self._folder, name)
-            some.append((name, content))
-            chars += len(content.text) if isinstance(content, Read) else 0
-            if len(some) == _FILES_A_WRITE or chars > _CHARS_A_WRITE:
-                yield some
-                some, chars = [], 0
-        if some:
-            yield some
 
     # The file --------------------------------------------------------------------------
 
@@ -513,17 +497,7 @@ class Index:
                 self.path.chmod(0o600)
 
     def _unusable(self, fault: sqlite3.DatabaseError) -> StateUnwritable:
-        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            advice = "another process holds it. Try again in a moment, or end the other Jarvis"
-        elif code == sqlite3.SQLITE_FULL:
-            advice = "there is no room left on its disk. Free some space"
-        else:
-            advice = (
-                f"the database says: {fault}. Look at its folder's permissions, or choose another "
-                "with --state"
-            )
-        return StateUnwritable(f"The index {self.path} can't be used: {advice}.")
+        return unusable(f"The index {self.path}", fault)
 
 
 def _short_hash(text: str) -> str:

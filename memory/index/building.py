@@ -8,10 +8,10 @@ import re
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from memory.index import words as wording
 from memory.index.forms import keys
@@ -19,8 +19,11 @@ from memory.index.records import Kind
 from memory.index.schema import JOURNAL_FROM
 from memory.journal import page as journal_page
 from memory.notes.cutting import Piece, cut
-from memory.notes.reading import Read, Unread
+from memory.notes.reading import Read, Unread, read_note
 from memory.records import LANGUAGES, JournalRead, Language
+
+_FILES_A_WRITE = 200
+_CHARS_A_WRITE = 4_000_000
 
 _ALL_LANGUAGES = (1 << len(LANGUAGES)) - 1
 _BETWEEN = "\n"
@@ -328,3 +331,19 @@ def _when(entry: JournalRead | None) -> tuple[str | None, str | None, int | None
         return None, None, None
     at = entry.time.isoformat(timespec="minutes") if entry.time else None
     return entry.day.isoformat(), at, entry.stars
+
+
+def portions(folder: Path, names: list[str]) -> Iterator[list[tuple[str, Read | Unread | None]]]:
+    """Files as they are now, so many at a time: a slow disk is waited for before a
+    transaction is opened, and the texts of a large vault are never in memory together."""
+    some: list[tuple[str, Read | Unread | None]] = []
+    chars = 0
+    for name in names:
+        content = read_note(folder, name)
+        some.append((name, content))
+        chars += len(content.text) if isinstance(content, Read) else 0
+        if len(some) == _FILES_A_WRITE or chars > _CHARS_A_WRITE:
+            yield some
+            some, chars = [], 0
+    if some:
+        yield some

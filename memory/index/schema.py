@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from memory import databases
 from memory.notes.reading import Stamp
 
 log = logging.getLogger(__name__)
@@ -150,5 +151,4 @@ def files_in(folder: str) -> Callable[[sqlite3.Connection], list[str]]:
 def is_damage(fault: sqlite3.DatabaseError) -> bool:
     """Whether the file is none, or not the one that we made; not that it is held or can't be
     written."""
-    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+    return databases.is_damage(fault) or databases.code_of(fault) == sqlite3.SQLITE_ERROR
