@@ -30,7 +30,7 @@ from urllib.parse import quote
 from filelock import FileLock
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
-from memory import store
+from memory import locks, store
 from memory.errors import ConversationInUse
 from memory.records import HandOver, Trigger, Turn
 
@@ -150,7 +150,7 @@ class Conversation:
         folder = _folder(state)
         store.make_folder(folder, private=True)
         path = folder / f"{file_name(conversation)}.jsonl"
-        holder = store.try_lock(path.with_suffix(".lock"), _TAKEN_TIMEOUT_S)
+        holder = locks.try_lock(path.with_suffix(".lock"), _TAKEN_TIMEOUT_S)
         if holder is None:
             raise ConversationInUse(
                 f"Conversation {conversation} is open in another process. "
@@ -159,7 +159,7 @@ class Conversation:
         try:
             return cls(path, _begun(path, conversation, kind, at), holder)
         except BaseException:
-            store.drop_lock(holder)
+            locks.drop_lock(holder)
             raise
 
     @property
@@ -208,7 +208,7 @@ class Conversation:
                 if self._said_nothing:
                     store.remove(self._path)
             finally:
-                store.drop_lock(holder)
+                locks.drop_lock(holder)
 
     def _write(self, *records: store.Record) -> None:
         self._unsaved += records
@@ -225,13 +225,13 @@ def recover(state: Path, at: datetime) -> list[HandOver]:
     """
     handed_over = []
     for path in files(state):
-        holder = store.try_lock(path.with_suffix(".lock"))
+        holder = locks.try_lock(path.with_suffix(".lock"))
         if holder is None:
             continue
         try:
             handed_over += _recovered(path, at)
         finally:
-            store.drop_lock(holder)
+            locks.drop_lock(holder)
     return handed_over
 
 
@@ -296,7 +296,7 @@ def at_rest(state: Path, conversation: str) -> Iterator[bool]:
     if not path.parent.is_dir():
         yield True
         return
-    with store.held(path) as is_ours:
+    with locks.held(path) as is_ours:
         yield is_ours
 
 

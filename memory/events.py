@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memory import store
+from memory import locks, store
 from memory.databases import is_damage, unusable
 from memory.days import day_of
 from memory.errors import StateUnwritable
@@ -240,7 +240,7 @@ class EventLog:
         )
         try:
             # Two processes that start together would meet while one turns the journal on.
-            with store.locked(self._lock):
+            with locks.locked(self._lock):
                 _prepare(database, self._path)
             with suppress(OSError):
                 self._path.chmod(0o600)
@@ -259,7 +259,7 @@ class EventLog:
 
     def _move_aside(self) -> None:
         """Give the damaged file another name, unless another process has done so by now."""
-        with store.locked(self._lock):
+        with locks.locked(self._lock):
             if not self._path.exists() or _is_sound(self._path):
                 return
             aside = self._path.with_name(f"events.damaged-{self._now():%Y%m%dT%H%M%S}.db")

@@ -31,7 +31,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
-from memory import conversations, store
+from memory import conversations, locks, store
 from memory.conversations import Kind, Transcript
 from memory.errors import StateUnwritable
 from memory.llm.protocol import Billing
@@ -271,7 +271,7 @@ class Reviews:
     def reviewing(self) -> Iterator[bool]:
         """Whether this process may review now; False where another one does."""
         store.make_folder(self._folder, private=True)
-        with store.held(self._folder / "lock") as is_ours:
+        with locks.held(self._folder / "lock") as is_ours:
             yield is_ours
 
     def asking(self, waiting: Waiting, at: datetime, model: str) -> None:

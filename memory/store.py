@@ -21,15 +21,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from filelock import FileLock, Timeout
-
 from memory.errors import StateUnwritable
 
 Record = dict[str, Any]
 
 _BLOCK_BYTES = 65_536
-_LOCK_TIMEOUT_S = 10.0
-_LOCK_STEP_S = 0.01
 _SETTLING_S = 0.25
 _SETTLING_STEP_S = 0.002
 
@@ -68,77 +64,6 @@ def make_folder(path: Path, *, private: bool = False) -> None:
     """The folder and its parents; `private` keeps a new one from other users of the machine."""
     with writing(path):
         path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
-
-
-# Locks --------------------------------------------------------------------------------
-
-
-def _acquired(holder: FileLock, timeout_s: float) -> bool:
-    with writing(Path(holder.lock_file)):
-        try:
-            holder.acquire(timeout=timeout_s, poll_interval=_LOCK_STEP_S)
-        except Timeout:  # an OSError too, but no fault of the disk
-            return False
-    return True
-
-
-@contextlib.contextmanager
-def locked(path: Path, timeout_s: float = _LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the lock at `path` for as long as this is open.
-
-    Waiters queue: whoever stands first holds `<path>.next`. Otherwise a process that writes
-    on and on would take the lock again before another looks.
-    """
-    until = time.monotonic() + timeout_s
-    holder = None
-    first = try_lock(path.with_name(f"{path.name}.next"), timeout_s)
-    if first is not None:
-        try:
-            holder = try_lock(path, max(0.0, until - time.monotonic()))
-        finally:
-            drop_lock(first)
-    if holder is None:
-        raise StateUnwritable(
-            f"Another process has held {path} for {timeout_s:.0f} seconds. "
-            "End the other Jarvis, then try again."
-        )
-    try:
-        yield
-    finally:
-        drop_lock(holder)
-
-
-def try_lock(path: Path, timeout_s: float = 0.0) -> FileLock | None:
-    """The lock, held; or None when another holds it.
-
-    It serves any thread of this process, and the system frees it when the process dies.
-    """
-    holder = FileLock(path, thread_local=False)
-    return holder if _acquired(holder, timeout_s) else None
-
-
-@contextlib.contextmanager
-def held(path: Path) -> Iterator[bool]:
-    """Whether the lock at `path` is ours for as long as this is open; nobody is waited for."""
-    holder = try_lock(path)
-    if holder is None:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        drop_lock(holder)
-
-
-def drop_lock(holder: FileLock) -> None:
-    """Release a lock and take its file away.
-
-    The file goes while the lock is held: whoever waits on it sees that it is gone and
-    begins anew.
-    """
-    with contextlib.suppress(OSError):
-        Path(holder.lock_file).unlink()
-    holder.release()
 
 
 # Lines --------------------------------------------------------------------------------

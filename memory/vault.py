@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memory import store
+from memory import locks, store
 from memory.errors import VaultMissing
 from memory.notebooks.edit import BEGINNINGS
 from memory.notebooks.page import Page, read_page
@@ -83,7 +83,7 @@ class Vault:
         store.make_folder(self.folder)
         if all((self.folder / name).exists() for name in BEGINNINGS):
             return
-        with store.locked(self.folder / ".lock"):
+        with locks.locked(self.folder / ".lock"):
             for name, beginning in BEGINNINGS.items():
                 store.replace(self.folder / name, beginning.encode(), expected=None)
 

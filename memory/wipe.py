@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from memory import store
+from memory import locks, store
 from memory.errors import StateUnwritable, WipeRefused
 from memory.presence import NAME as PRESENCE
 from memory.presence import Presence
@@ -173,7 +173,7 @@ def plan(folder: Path, state: Path) -> WipePlan:
 def recorded_in(state: Path, folder: Path) -> None:
     """A call is being recorded there: a wipe takes the recording too. Raises StateUnwritable."""
     store.make_folder(state, private=True)
-    with store.locked(state / f"{RECORDINGS}.lock"):
+    with locks.locked(state / f"{RECORDINGS}.lock"):
         store.append_lines(state / RECORDINGS, [{"folder": str(folder)}])
 
 
@@ -268,10 +268,10 @@ def wipe(
 def _nobody_talks(state: Path) -> Iterator[None]:
     """Conversations of this very process hold their own files."""
     for lock in sorted((state / "calls").glob("*.lock")):
-        holder = store.try_lock(lock)
+        holder = locks.try_lock(lock)
         if holder is None:
             raise WipeRefused(f"A call or a chat goes on ({lock.stem}). Hang up, then wipe.")
-        store.drop_lock(holder)
+        locks.drop_lock(holder)
     yield
 
 
@@ -282,13 +282,13 @@ def _nobody_reviews(state: Path) -> Iterator[None]:
     if not lock.parent.is_dir():
         yield
         return
-    holder = store.try_lock(lock, _REVIEWER_S)
+    holder = locks.try_lock(lock, _REVIEWER_S)
     if holder is None:
         raise WipeRefused("A review is under way. Try again in a minute.")
     try:
         yield
     finally:
-        store.drop_lock(holder)
+        locks.drop_lock(holder)
 
 
 def _mark(state: Path, todo: WipePlan, at: datetime) -> None:

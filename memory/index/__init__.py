@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from memory import store
+from memory import locks, store
 from memory.databases import unusable
 from memory.errors import MemoryFault, StateUnwritable, VaultMissing
 from memory.index import schema
@@ -210,12 +210,12 @@ class Index:
 
     def _remove_left_over(self) -> None:
         """What a process left that died while it built."""
-        holder = store.try_lock(self._lock_path)
+        holder = locks.try_lock(self._lock_path)
         if holder is not None:
             try:
                 store.remove(self._part)
             finally:
-                store.drop_lock(holder)
+                locks.drop_lock(holder)
 
     def is_sound(self) -> bool:
         """Whether SQLite finds its pages in order; reads all of them."""
@@ -427,7 +427,7 @@ class Index:
     def _building(self) -> Iterator[None]:
         """One process builds at a time."""
         store.make_folder(self.path.parent, private=True)
-        with store.locked(self._lock_path, _REBUILD_S):
+        with locks.locked(self._lock_path, _REBUILD_S):
             yield
 
     def _build(self, progress: Progress) -> None:

@@ -12,7 +12,7 @@ import stat
 from datetime import date
 from pathlib import Path
 
-from memory import store
+from memory import locks, store
 from memory.days import day_of
 from memory.errors import MemoryFault
 from memory.journal import page
@@ -61,7 +61,7 @@ def append(vault: Vault, entry: JournalEntry, *, once: bool = False) -> Path:
 
 def _append(path: Path, heading: str, new: str, *, once: bool, apart: bool = False) -> None:
     store.make_folder(path.parent)
-    with store.locked(path.parent / ".lock"):
+    with locks.locked(path.parent / ".lock"):
         with store.writing(path):
             content = path.read_bytes() if path.exists() else b""
         written = clean_text(path.name, content)

@@ -25,7 +25,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-from memory import store
+from memory import locks, store
 from memory.errors import (
     AmbiguousEntry,
     NoSuchChange,
@@ -383,7 +383,7 @@ class Ledger:
     def _locked(self, at: datetime, *, notice: bool = True) -> Iterator[None]:
         self._vault.check(create=False)
         store.make_folder(self._vault.folder)
-        with store.locked(self._vault.folder / ".lock", _LOCK_TIMEOUT_S):
+        with locks.locked(self._vault.folder / ".lock", _LOCK_TIMEOUT_S):
             for name in NOTEBOOKS:
                 self._finish(name)
             if notice:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
-from memory import store
+from memory import locks, store
 from memory.records import Accepted, Source
 
 log = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class WaitingRoom:
 
     def _locked(self) -> Any:
         store.make_folder(self._path.parent, private=True)
-        return store.locked(self._path.with_suffix(".lock"))
+        return locks.locked(self._path.with_suffix(".lock"))
 
 
 def _same(one: Accepted, other: Accepted) -> bool:

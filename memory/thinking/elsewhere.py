@@ -7,7 +7,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from memory import store
+from memory import locks
 from memory.asking import Quiet
 from memory.errors import StateUnwritable
 
@@ -35,7 +35,7 @@ def is_talking(state: Path) -> bool:
 
 def _is_held(lock: Path) -> bool:
     try:
-        with store.held(lock) as is_ours:
+        with locks.held(lock) as is_ours:
             return not is_ours
     except StateUnwritable:
         return False

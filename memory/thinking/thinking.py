@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from memory import store
+from memory import locks, store
 from memory.asking import Asking, Quiet, counted
 from memory.errors import MemoryFault, ModelUnavailable
 from memory.event_records import Event, Value
@@ -126,7 +126,7 @@ class Thinking:
         stamp = await in_thread(self._stamp)
         if stamp == self._looked and not asked_for:
             return Thinked(what="nothing new")
-        with store.held(self._lock()) as is_ours:
+        with locks.held(self._lock()) as is_ours:
             if not is_ours:
                 return Thinked(what="elsewhere", reason="Another Jarvis thinks at the moment.")
             found = await self._look(asked_for=asked_for)

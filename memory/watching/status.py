@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
-from memory import store
+from memory import locks, store
 from memory.errors import StateUnwritable
 
 FolderState = Literal["watching", "gone"]
@@ -102,7 +102,7 @@ def is_running(state: Path) -> bool:
     if not lock.exists():
         return False
     try:
-        with store.held(lock) as is_ours:
+        with locks.held(lock) as is_ours:
             return not is_ours
     except StateUnwritable:
         return False

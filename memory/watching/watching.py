@@ -23,7 +23,7 @@ from typing import Protocol, TypeVar
 
 from filelock import FileLock
 
-from memory import store
+from memory import locks, store
 from memory.errors import AlreadyWatching, MemoryFault, StateUnwritable
 from memory.records import JournalEntry
 from memory.threads import in_thread
@@ -122,7 +122,7 @@ class Watching:
         finally:
             waiting.shutdown(wait=False)
             self.end()
-            store.drop_lock(holder)
+            locks.drop_lock(holder)
 
     def stop(self) -> None:
         """It ends in a moment. From any thread, and from a signal's handler."""
@@ -132,7 +132,7 @@ class Watching:
     def hold(self) -> FileLock:
         """The lock of the one process that watches with this state. Raises AlreadyWatching."""
         store.make_folder(status.folder(self._state), private=True)
-        holder = store.try_lock(status.lock_of(self._state), _LOCK_S)
+        holder = locks.try_lock(status.lock_of(self._state), _LOCK_S)
         if holder is None:
             there = status.read(self._state)
             whose = f" (process {there.pid})" if there is not None else ""

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory import store
+from memory import locks, store
 from memory.errors import StateUnwritable
 
 # Appending ----------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 def _count_up(path: Path, times: int) -> None:
     for _ in range(times):
-        with store.locked(path.with_name(".lock")):
+        with locks.locked(path.with_name(".lock")):
             found = path.read_bytes()
             assert store.replace(path, str(int(found) + 1).encode(), expected=found)
 
@@ -279,17 +279,3 @@ def test_a_page_that_finds_no_room_leaves_the_old_one(tmp_path: Path) -> None:
         store.replace(path, b"new", expected=b"old")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_lock_that_is_never_freed_is_told(tmp_path: Path) -> None:
-    """Waiting for another process ends with a sentence."""
-    holder = store.try_lock(tmp_path / "x.lock")
-    assert holder is not None
-    assert store.try_lock(tmp_path / "x.lock") is None
-    with (
-        pytest.raises(StateUnwritable, match="Another process has held"),
-        store.locked(tmp_path / "x.lock", timeout_s=0),
-    ):
-        pass
-    store.drop_lock(holder)
-    assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory import store
+from memory import locks
 from memory.asking import Alone
 from memory.errors import ModelUnavailable
 from memory.events import EventLog
@@ -247,7 +247,7 @@ async def test_one_process_thinks_at_a_time(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.discover()
     desk.state.mkdir(exist_ok=True)
-    with store.locked(desk.state / "thinking.lock"):
+    with locks.locked(desk.state / "thinking.lock"):
         assert (await desk.thinking.think()).what == "elsewhere"
     assert desk.model.questions == []
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory import store
+from memory import locks
 from memory.watching import status
 from memory.watching.status import Seen, WatchedFolder, WatchStatus
 
@@ -22,7 +22,7 @@ def test_another_process_reads_the_status(tmp_path: Path) -> None:
     """What it watches and last saw; and whether it still runs, by its lock."""
     assert status.read(tmp_path) is None
     status.folder(tmp_path).mkdir()
-    with store.locked(status.lock_of(tmp_path)):
+    with locks.locked(status.lock_of(tmp_path)):
         status.write(tmp_path, STATUS)
         found = status.read(tmp_path)
         assert found is not None
