@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from copy import copy
+from functools import cache
 from importlib import resources
 from typing import Any, Literal, cast
 
@@ -41,6 +43,13 @@ def level_dbfs(samples: Samples) -> float:
     return 10 * math.log10(mean_square + 1e-12)
 
 
+@cache
+def silero() -> Any:
+    """The model, loaded once, some 50 ms; each microphone's copy has a state of its own."""
+    path = resources.files("pipecat.audio.vad.data").joinpath("silero_vad.onnx")
+    return cast("Any", SileroOnnxModel)(str(path))
+
+
 class VoiceDetector:
     """One microphone's detectors. `judge` says whose word counts."""
 
@@ -51,8 +60,8 @@ class VoiceDetector:
         self._strict_verdicts: deque[bool] = deque(maxlen=6)
         self._model: Any = None  # pipecat's class carries no types
         if judge == "silero":
-            path = resources.files("pipecat.audio.vad.data").joinpath("silero_vad.onnx")
-            self._model = cast("Any", SileroOnnxModel)(str(path))
+            self._model = copy(silero())
+            self._model.reset_states()
         self._earlier: deque[Samples] = deque(maxlen=_WAKE_FRAMES)
         self._pending: Samples = np.zeros(0, np.int16)
         self._awake = False

@@ -28,7 +28,16 @@ from voice.hearing.endpoint import (
 )
 from voice.hearing.own_voice import OwnVoice, Suspicion, Whose
 from voice.hearing.phrases import phrases
-from voice.hearing.wording import Evidence, cleaned, ending, is_backchannel, why_nothing, words
+from voice.hearing.wording import (
+    Evidence,
+    cleaned,
+    ending,
+    is_backchannel,
+    is_clear,
+    is_stop,
+    why_nothing,
+    words,
+)
 from voice.hearing.yielding import Action, Yielding
 from voice.playback import Playback
 from voice.records import (
@@ -416,8 +425,15 @@ class Listener:
         return self._own.whose(found.text, turn.suspicion, self.position_ms - turn.began_ms)
 
     def _only_listens(self, found: _Words) -> bool:
-        """In any of the call's languages: who listens to one says "mhm" in another."""
-        return any(is_backchannel(found.text, phrases(each)) for each in self._languages)
+        """Signs of listening, or what may be one. In any of the call's languages: who listens to
+        one says "mhm" in another."""
+        return not self._stops(found) and (
+            any(is_backchannel(found.text, phrases(each)) for each in self._languages)
+            or not is_clear(found.text, found.logprob)
+        )
+
+    def _stops(self, found: _Words) -> bool:
+        return any(is_stop(found.text, phrases(each)) for each in self._languages)
 
     def _yield_to(self, sound: FrameSound) -> None:
         counts = sound if self._own.verdict != "unsure" else _NO_SOUND
@@ -453,8 +469,10 @@ class Listener:
         """A lasting voice with words in it stops the answer; "mhm" and music don't."""
         if turn.barged or not self._answering:
             return
-        if not whole and (
-            self.position_ms - turn.began_ms < _WORDS_TAKE_MS or len(words(found.text)) < 2
+        if (
+            not whole
+            and not self._stops(found)
+            and (self.position_ms - turn.began_ms < _WORDS_TAKE_MS or len(words(found.text)) < 2)
         ):
             return  # half a word is any word: "vale" begins like "bye"; it is silent already
         meant = found.nothing is None and not self._only_listens(found)
@@ -465,7 +483,7 @@ class Listener:
 
     def _show_progress(self, turn: _Turn) -> None:
         settings = self._settings
-        waits_ms = self.position_ms - turn.lasting_since_ms
+        waits_ms = self.position_ms - max(turn.lasting_since_ms, turn.last_words_ms)
         undecided = turn.lasting and not turn.barged and self._answering
         if undecided and waits_ms >= settings.barge_in_answer_ms and self._asking_partial:
             self._barge_in(turn)  # the transcriber is too slow: a lasting voice has to do

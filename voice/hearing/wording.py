@@ -17,6 +17,9 @@ _MOST_CHARS_PER_S = 45.0
 _FEWEST_CHARS_PER_VOICED_S = 4.0
 _LONG_VOICE_MS = 2500
 _LONGEST_LOOP_WORDS = 12
+_FEW_WORDS = 2
+_CLEAR_OF_FEW_LOGPROB = -0.7
+_CLEAR_LOGPROB = -0.85
 _MOST_SIGNS = 3
 """Who strings more of them together wants to speak."""
 
@@ -29,6 +32,7 @@ class Phrases:
     last_in_questions: frozenset[str]
     last_if_it_sounds_over: frozenset[str]
     backchannels: frozenset[str]
+    stops: frozenset[str]
     inventions: frozenset[str]
     doubtful: frozenset[str]
 
@@ -80,6 +84,24 @@ def is_backchannel(text: str, phrases: Phrases) -> bool:
     if not said or " ".join(said) in phrases.backchannels:
         return True
     return len(said) <= _MOST_SIGNS and all(word in phrases.backchannels for word in said)
+
+
+def is_stop(text: str, phrases: Phrases) -> bool:
+    """Whether this asks for silence and no more: "stop", "okay, stop", "wait, wait"."""
+    said = words(text)
+    while len(said) > 1 and (said[0] in phrases.backchannels or said[0] == said[1]):
+        said = said[1:]
+    return " ".join(said) in phrases.stops
+
+
+def is_clear(text: str, logprob: float) -> bool:
+    """Whether a transcript is sure enough to take the word from somebody who speaks.
+
+    A transcriber that has to write something of a hum or a cough writes a short word, and doubts
+    it: "Him?", "C.", "Good, how?".
+    """
+    few = len(words(text)) <= _FEW_WORDS
+    return logprob >= (_CLEAR_OF_FEW_LOGPROB if few else _CLEAR_LOGPROB)
 
 
 def without_loops(text: str) -> str:

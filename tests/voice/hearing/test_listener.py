@@ -202,6 +202,17 @@ def test_into_an_answer(text: str, expected: list[str]) -> None:
     assert [kind for kind in kinds(events) if kind != "Partial"] == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "logprob", "stops"),
+    [("Him?", -0.88, False), ("Tomorrow.", -0.3, True), ("Stopp.", -1.1, True)],
+)
+def test_a_doubtful_word_stops_no_answer(text: str, logprob: float, stops: bool) -> None:
+    """What a hum became is doubted; a word of stopping is believed."""
+    samples = joined(room(0.5), recorded("stop"), room(2.5))
+    worker = ScriptedHearing([{"text": text, "logprob": logprob}])
+    assert ("BargedIn" in kinds(heard_by(worker, samples, answering=True))) is stops
+
+
 def test_interruption_comes_while_the_voice_lasts() -> None:
     """A sentence spoken into the answer stops it long before the sentence is over."""
     worker = ScriptedHearing(["What time?"], partials=["What time does"])

@@ -12,6 +12,8 @@ from voice.hearing.wording import (
     cleaned,
     ending,
     is_backchannel,
+    is_clear,
+    is_stop,
     why_nothing,
     without_loops,
     words,
@@ -174,9 +176,47 @@ def test_phrases_are_as_they_are_compared(language: Language) -> None:
         known.last_in_questions,
         known.last_if_it_sounds_over,
         known.backchannels,
+        known.stops,
         known.inventions,
         known.doubtful,
     ):
         assert [phrase for phrase in group if " ".join(words(phrase)) != phrase] == []
     assert not known.never_last & known.last_if_it_sounds_over
     assert not known.inventions & known.doubtful
+    assert not known.stops & known.backchannels
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "Stop!", True),
+        ("en", "Okay, stop.", True),
+        ("en", "Wait, wait, wait.", True),
+        ("en", "Hold on.", True),
+        ("en", "Stop the washing machine at nine.", False),
+        ("en", "Yeah.", False),
+        ("de", "Ja, warte mal.", True),
+        ("de", "Stopp, stopp.", True),
+        ("de", "Warte auf den Bus.", False),
+        ("es", "¡Para!", True),
+        ("es", "Vale, espera.", True),
+        ("es", "Para mañana.", False),
+    ],
+)
+def test_words_of_stopping(language: Language, text: str, expected: bool) -> None:
+    """Who says no more than that wants silence; in a sentence they are words like others."""
+    assert is_stop(text, phrases(language)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "logprob", "expected"),
+    [
+        ("Him?", -0.88, False),
+        ("No.", -0.28, True),
+        ("My number, please.", -0.75, True),
+        ("I'm going back to my room.", -1.1, False),
+    ],
+)
+def test_few_words_have_to_be_clear(text: str, logprob: float, expected: bool) -> None:
+    """A hum becomes a short word that the transcriber doubts; a sentence may be less sure."""
+    assert is_clear(text, logprob) is expected
