@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from memory.records import LANGUAGES, Language
 from voice.audio import decode
-from voice.hearing.listener import Asked, HearingSettings, Listener
+from voice.hearing.asking import Asked
+from voice.hearing.listener import HearingSettings, Listener
 from voice.playback import RATE_HZ as PLAYED_HZ
 from voice.playback import Loudspeaker
 from voice.records import Heard

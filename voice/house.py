@@ -39,9 +39,10 @@ from voice.equipment import (
     wishes_of,
 )
 from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
+from voice.hearing.asking import Asked
 from voice.hearing.ears import Ears
 from voice.hearing.kept import KeptHearing
-from voice.hearing.listener import Asked, HearingSettings
+from voice.hearing.listener import HearingSettings
 from voice.learning import background_of, embedded_name
 from voice.own_memory import now, open_memory
 from voice.quiet import QuietHouse

@@ -6,8 +6,9 @@ from memory import Memory
 from voice.call import Call, CallSetup
 from voice.config import Config
 from voice.engines.recorded import RecordedEngine
+from voice.hearing.asking import Asked
 from voice.hearing.ears import Ears
-from voice.hearing.listener import Asked, HearingSettings
+from voice.hearing.listener import HearingSettings
 from voice.logs import forward_loguru
 from voice.recording import RecordedCall, RecordedTyped
 from voice.records import Heard, LatencyMeasured, NoTurn, TurnAdded

@@ -19,8 +19,9 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory.records import Language
 from voice.frames import HeardFrame, MicrophoneFrame
+from voice.hearing.asking import Asked
 from voice.hearing.detector import FRAME_BYTES, RATE_HZ
-from voice.hearing.listener import Asked, HearingSettings, Listener
+from voice.hearing.listener import HearingSettings, Listener
 from voice.playback import Playback
 from voice.records import BargedIn, Heard
 

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from voice.hearing.listener import Asked
+from voice.hearing.asking import Asked
 
 Reply = dict[str, Any]
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from memory.records import LANGUAGES, Language
 from voice.audio import Samples, decode
+from voice.hearing.asking import Asked
 from voice.hearing.detector import FRAME_BYTES
 from voice.hearing.endpoint import FRAME_MS
-from voice.hearing.listener import Asked, HearingSettings, Listener
+from voice.hearing.listener import HearingSettings, Listener
 from voice.records import Heard, UserSaid
 
 

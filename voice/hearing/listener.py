@@ -7,13 +7,13 @@ import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any
 
 from memory.records import Language
 from voice.errors import WorkerFailed
-from voice.hearing.detector import FRAME_BYTES, RATE_HZ, Judge, VoiceDetector
+from voice.hearing.asking import Asked, Questions
+from voice.hearing.detector import FRAME_BYTES, Judge, VoiceDetector
 from voice.hearing.endpoint import (
-    FRAME_MS,
     AskAgain,
     Began,
     Cut,
@@ -26,16 +26,15 @@ from voice.hearing.endpoint import (
     Paused,
     Resumed,
 )
-from voice.hearing.own_voice import OwnVoice, Suspicion, Whose
+from voice.hearing.kept_sound import KeptSound
+from voice.hearing.open_turn import OpenTurn, Words
+from voice.hearing.own_voice import OwnVoice, Whose
 from voice.hearing.phrases import phrases
 from voice.hearing.wording import (
-    Evidence,
-    cleaned,
     ending,
     is_backchannel,
     is_clear,
     is_stop,
-    why_nothing,
     words,
 )
 from voice.hearing.yielding import Action, Yielding
@@ -53,14 +52,12 @@ from voice.records import (
 
 log = logging.getLogger(__name__)
 
-_BYTES_PER_MS = RATE_HZ // 1000 * 2
 _SILENCE_KEPT_MS = 200
 _NO_SOUND = FrameSound(gate=False, probability=0.0, level_dbfs=-120.0)
 _HALF_DUPLEX = (
     "Jarvis hears itself through the microphone, so from now on it doesn't listen while it "
     "speaks. Use headphones, or stop it with the button."
 )
-_TRIES = 3
 _WORDS_TAKE_MS = 700
 _SECOND_THOUGHT_MS = 140
 """Most pauses within a sentence are over by then: 200 ms after the last sound."""
@@ -76,57 +73,6 @@ class HearingSettings:
     barge_in_answer_ms: int = 600
     """How long the transcriber may take to tell words from "mhm" before a lasting voice counts."""
     endpoint: EndpointSettings = field(default_factory=EndpointSettings)
-
-
-class Asked(Protocol):
-    """What answers: a `voice.workers.Worker` that runs `voice.hearing.worker`."""
-
-    async def call(
-        self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
-    ) -> tuple[dict[str, Any], bytes]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Words:
-    """A cleaned transcript; `nothing` is why it doesn't count."""
-
-    text: str
-    language: Language
-    sure: bool
-    logprob: float
-    nothing: str | None
-
-
-@dataclass(slots=True, eq=False)
-class _Turn:
-    number: int
-    began_ms: int
-    audio_from_ms: int
-    events: list[Heard] = field(default_factory=list)
-    closed: bool = False
-    pause: int | None = None
-    went_on: bool = False
-    """It has paused before, and gone on."""
-    words_due_ms: int | None = None
-    """When the present pause's words are asked for, unless its end is likely before."""
-    guessed: dict[int, _Words] = field(default_factory=dict)
-    told_guess: int | None = None
-    over: Over | None = None
-    decided_s: float = 0.0
-    ended_s: float = 0.0
-    audio: bytes = b""
-    """Of a turn that is over and still waits for its words."""
-    barged: bool = False
-    suspicion: Suspicion = field(default_factory=Suspicion)
-    answered_into: bool = False
-    """Jarvis spoke when this turn's voice was last heard."""
-    lasting: bool = False
-    lasting_since_ms: int = 0
-    shown: str = ""
-    last_words_ms: int = 0
-    voiced_ms: int = 0
-    confidence: float = 0.0
-    last_voice_ms: int = 0
 
 
 class Listener:
@@ -147,7 +93,7 @@ class Listener:
         spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
         now: Callable[[], float],
     ) -> None:
-        self._worker = worker
+        self._questions = Questions(worker, languages)
         self._settings = settings
         self._languages = tuple(languages)
         self._language = language
@@ -156,15 +102,13 @@ class Listener:
         self._now = now
         self._detector = VoiceDetector(settings.judge)
         self._endpointer = Endpointer(settings.endpoint)
-        self._audio = bytearray()
-        self._audio_from_ms = 0
-        self._arrivals: deque[tuple[int, float]] = deque(maxlen=60_000 // FRAME_MS)
-        self._turns: deque[_Turn] = deque()
-        self._turn: _Turn | None = None
+        self._sound = KeptSound()
+        self._turns: deque[OpenTurn] = deque()
+        self._turn: OpenTurn | None = None
         self._numbers = 0
         self._partial: asyncio.Task[None] | None = None
         self._final: asyncio.Task[None] | None = None
-        self._wanted: _Turn | None = None
+        self._wanted: OpenTurn | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._answering = False
         self._playback: Playback | None = None
@@ -196,7 +140,7 @@ class Listener:
     @property
     def kept_bytes(self) -> int:
         """How much sound is held."""
-        return len(self._audio) + sum(len(turn.audio) for turn in self._turns)
+        return len(self._sound) + sum(len(turn.audio) for turn in self._turns)
 
     def answering(self, speaks: bool) -> None:
         """Jarvis begins or stops to speak."""
@@ -205,7 +149,7 @@ class Listener:
     def frame(self, pcm: bytes, came_s: float | None = None) -> None:
         """The next 20 ms: 640 bytes of 16 kHz mono 16-bit; `came_s` is when, if not now."""
         assert len(pcm) == FRAME_BYTES
-        self._audio += pcm
+        self._sound.add(pcm)
         sound = self._detector.frame(pcm, turn_open=self._endpointer.turn_open)
         before = (self._endpointer.voiced_ms, self._endpointer.confidence)
         sound = self._own.frame(sound)
@@ -217,12 +161,12 @@ class Listener:
         answering = self._answering and self._own.verdict != "unsure"
         decisions = self._endpointer.frame(sound, answering=answering)
         at_s = self._now() if came_s is None else came_s
-        self._arrivals.append((self._endpointer.position_ms, at_s))
+        self._sound.came(self._endpointer.position_ms, at_s)
         for decision in decisions:
             self._follow(decision, before)
         turn = self._turn
         if turn is None:
-            self._forget_before(self.position_ms - self._settings.endpoint.preroll_ms - 1000)
+            self._sound.forget_before(self.position_ms - self._settings.endpoint.preroll_ms - 1000)
             return
         if turn.words_due_ms is not None and self.position_ms >= turn.words_due_ms:
             turn.words_due_ms = None
@@ -255,25 +199,6 @@ class Listener:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-    # Audio ------------------------------------------------------------------------------
-
-    def _forget_before(self, at_ms: int) -> None:
-        surplus = at_ms - self._audio_from_ms
-        if surplus >= 1000:  # not at each frame: moving bytes costs
-            del self._audio[: surplus * _BYTES_PER_MS]
-            self._audio_from_ms = at_ms
-
-    def _between(self, from_ms: int, to_ms: int) -> bytes:
-        begin = max(from_ms - self._audio_from_ms, 0) * _BYTES_PER_MS
-        return bytes(self._audio[begin : max(to_ms - self._audio_from_ms, 0) * _BYTES_PER_MS])
-
-    def _arrived_s(self, position_ms: int) -> float:
-        """When the frame that ends at `position_ms` came."""
-        for at_ms, at_s in reversed(self._arrivals):
-            if at_ms <= position_ms:
-                return at_s
-        return self._arrivals[0][1] if self._arrivals else self._now()
 
     # Decisions --------------------------------------------------------------------------
 
@@ -315,7 +240,7 @@ class Listener:
 
     def _open(self, began_ms: int, audio_from_ms: int) -> None:
         self._numbers += 1
-        turn = _Turn(
+        turn = OpenTurn(
             number=self._numbers,
             began_ms=began_ms,
             audio_from_ms=audio_from_ms,
@@ -323,22 +248,23 @@ class Listener:
         )
         self._turn = turn
         self._turns.append(turn)
-        self._forget_before(audio_from_ms)
+        self._sound.forget_before(audio_from_ms)
         self._say(turn, SpeechBegan(began_ms=began_ms))
 
-    def _withdraw(self, turn: _Turn) -> None:
+    def _withdraw(self, turn: OpenTurn) -> None:
         if turn.told_guess is not None:
             self._say(turn, GuessWithdrawn(number=turn.told_guess))
             turn.told_guess = None
         if self._wanted is turn:
             self._wanted = None
 
-    def _close(self, turn: _Turn, over: Over, heard_to_ms: int) -> None:
+    def _close(self, turn: OpenTurn, over: Over, heard_to_ms: int) -> None:
         self._turn = None
         turn.over = over
         turn.last_voice_ms = over.ended_ms
         turn.decided_s = self._now()
-        turn.ended_s = self._arrived_s(over.ended_ms)
+        came_s = self._sound.came_s(over.ended_ms)
+        turn.ended_s = turn.decided_s if came_s is None else came_s
         if not over.worth_words:
             self._nothing(turn, "too short for a word")
             return
@@ -347,11 +273,11 @@ class Listener:
             self._conclude(turn, known)
             return
         to_ms = min(heard_to_ms, over.ended_ms + _SILENCE_KEPT_MS)
-        turn.audio = self._between(turn.audio_from_ms, to_ms)
+        turn.audio = self._sound.between(turn.audio_from_ms, to_ms)
         if over.number is None or self._final is None or self._final.done():
             self._ask_words(turn)
 
-    def _conclude(self, turn: _Turn, found: _Words) -> None:
+    def _conclude(self, turn: OpenTurn, found: Words) -> None:
         over = turn.over
         assert over is not None
         if found.nothing is not None:
@@ -387,7 +313,7 @@ class Listener:
             ),
         )
 
-    def _nothing(self, turn: _Turn, reason: str) -> None:
+    def _nothing(self, turn: OpenTurn, reason: str) -> None:
         assert turn.over is not None
         self._withdraw(turn)
         if turn.answered_into:
@@ -397,14 +323,14 @@ class Listener:
             NoTurn(reason=reason, began_ms=turn.began_ms, ended_ms=turn.over.ended_ms),
         )
 
-    def _end(self, turn: _Turn, event: UserSaid | NoTurn) -> None:
+    def _end(self, turn: OpenTurn, event: UserSaid | NoTurn) -> None:
         log.debug("turn %d: %s", turn.number, type(event).__name__)
         self._say(turn, event)
         turn.closed = True
         turn.audio = b""
         self._tell_in_order()
 
-    def _say(self, turn: _Turn, event: Heard) -> None:
+    def _say(self, turn: OpenTurn, event: Heard) -> None:
         turn.events.append(event)
         self._tell_in_order()
 
@@ -421,10 +347,10 @@ class Listener:
 
     # Barge-in ---------------------------------------------------------------------------
 
-    def _whose(self, turn: _Turn, found: _Words) -> Whose:
+    def _whose(self, turn: OpenTurn, found: Words) -> Whose:
         return self._own.whose(found.text, turn.suspicion, self.position_ms - turn.began_ms)
 
-    def _only_listens(self, found: _Words) -> bool:
+    def _only_listens(self, found: Words) -> bool:
         """Signs of listening, or what may be one. In any of the call's languages: who listens to
         one says "mhm" in another."""
         return not self._stops(found) and (
@@ -432,7 +358,7 @@ class Listener:
             or not is_clear(found.text, found.logprob)
         )
 
-    def _stops(self, found: _Words) -> bool:
+    def _stops(self, found: Words) -> bool:
         return any(is_stop(found.text, phrases(each)) for each in self._languages)
 
     def _yield_to(self, sound: FrameSound) -> None:
@@ -459,13 +385,13 @@ class Listener:
             case "go on":
                 self._playback.go_on()
 
-    def _barge_in(self, turn: _Turn) -> None:
+    def _barge_in(self, turn: OpenTurn) -> None:
         if not turn.barged:
             turn.barged = True
             self._yielding.stopped()
             self._say(turn, BargedIn(began_ms=turn.began_ms))
 
-    def _weigh_barge_in(self, turn: _Turn, found: _Words, *, whole: bool) -> None:
+    def _weigh_barge_in(self, turn: OpenTurn, found: Words, *, whole: bool) -> None:
         """A lasting voice with words in it stops the answer; "mhm" and music don't."""
         if turn.barged or not self._answering:
             return
@@ -481,7 +407,7 @@ class Listener:
         else:
             self._follow_step(self._yielding.nothing_meant())
 
-    def _show_progress(self, turn: _Turn) -> None:
+    def _show_progress(self, turn: OpenTurn) -> None:
         settings = self._settings
         waits_ms = self.position_ms - max(turn.lasting_since_ms, turn.last_words_ms)
         undecided = turn.lasting and not turn.barged and self._answering
@@ -500,23 +426,23 @@ class Listener:
     def _asking_partial(self) -> bool:
         return self._partial is not None and not self._partial.done()
 
-    def _ask_partial(self, turn: _Turn) -> None:
+    def _ask_partial(self, turn: OpenTurn) -> None:
         if self._asking_partial or (self._final is not None and not self._final.done()):
             return
         turn.last_words_ms = self.position_ms
-        audio = self._between(turn.audio_from_ms, self.position_ms)
+        audio = self._sound.between(turn.audio_from_ms, self.position_ms)
         self._partial = self._start(self._understand_part(turn, audio))
 
-    async def _understand_part(self, turn: _Turn, audio: bytes) -> None:
+    async def _understand_part(self, turn: OpenTurn, audio: bytes) -> None:
         try:
-            found = await self._transcribed("partial", turn, audio)
+            found = await self._questions.words("partial", turn, self._language, audio)
         except WorkerFailed as fault:
             log.warning("a partial result is missing: %s", fault)
             return
         if turn is self._turn and not self._endpointer.pausing:
             self._learn(turn, found)
 
-    def _learn(self, turn: _Turn, found: _Words) -> None:
+    def _learn(self, turn: OpenTurn, found: Words) -> None:
         """Words of a turn that goes on."""
         self._weigh_barge_in(turn, found, whole=False)
         said = " ".join(words(found.text)) if found.nothing is None else ""
@@ -527,14 +453,14 @@ class Listener:
             )
         turn.shown = said
 
-    def _ask_words(self, turn: _Turn) -> None:
+    def _ask_words(self, turn: OpenTurn) -> None:
         if self._final is not None and not self._final.done():
             if self._wanted is None or self._wanted.over is None:
                 self._wanted = turn
             return
         self._final = self._start(self._understand_all(turn))
 
-    async def _understand_all(self, turn: _Turn) -> None:
+    async def _understand_all(self, turn: OpenTurn) -> None:
         """Final passes, one after the other, while one is wanted."""
         await self._understand(turn)
         while True:
@@ -544,15 +470,15 @@ class Listener:
                 return
             await self._understand(wanted)
 
-    async def _understand(self, turn: _Turn) -> None:
+    async def _understand(self, turn: OpenTurn) -> None:
         number = turn.over.number if turn.over is not None else turn.pause
         if turn.over is None and number is None:
             return  # speech went on before its words were asked for
-        audio = turn.audio or self._between(turn.audio_from_ms, self.position_ms)
+        audio = turn.audio or self._sound.between(turn.audio_from_ms, self.position_ms)
         turn.last_words_ms = self.position_ms
         try:
             known = turn.guessed.get(number) if number is not None else None
-            found = known or await self._with_patience(turn, audio)
+            found = known or await self._questions.words_for_sure(turn, self._language, audio)
         except WorkerFailed as fault:
             log.error("a turn is lost: %s", fault)  # noqa: TRY400  the fault carries the story
             if turn.over is not None and not turn.closed:
@@ -569,7 +495,7 @@ class Listener:
         self._endpointer.words_came(changed=True)
         self._believe(turn, number, found)
 
-    def _believe(self, turn: _Turn, number: int, found: _Words) -> None:
+    def _believe(self, turn: OpenTurn, number: int, found: Words) -> None:
         """A pause's words, for good: whether it ends the turn depends on them."""
         self._endpointer.worded(
             number,
@@ -581,7 +507,7 @@ class Listener:
             self._weigh_barge_in(turn, found, whole=True)
             self._guess(turn, number, found)
 
-    def _guess(self, turn: _Turn, number: int, found: _Words) -> None:
+    def _guess(self, turn: OpenTurn, number: int, found: Words) -> None:
         if self._answering and not turn.barged:
             return  # a sign of listening: nothing to answer
         if self._whose(turn, found) == "own":
@@ -598,55 +524,22 @@ class Listener:
             ),
         )
 
-    async def _with_patience(self, turn: _Turn, audio: bytes) -> _Words:
-        """A worker that dies is started again, and asked again."""
-        for left in reversed(range(_TRIES)):
-            try:
-                return await self._transcribed("words", turn, audio)
-            except WorkerFailed as fault:
-                if not left:
-                    raise
-                log.warning("asking for a turn's words again: %s", fault)
-        raise AssertionError("unreachable")
-
-    async def _transcribed(self, kind: str, turn: _Turn, audio: bytes) -> _Words:
-        header = {
-            "languages": self._languages,
-            "language": self._language,
-            "turn": turn.number,
-        }
-        reply, _ = await self._worker.call(kind, header, audio)
-        language = cast("Language", reply["language"])
-        text = cleaned(reply["text"], phrases(language))
-        evidence = Evidence(
-            voiced_ms=turn.voiced_ms,
-            span_ms=turn.last_voice_ms - turn.began_ms,
-            confidence=turn.confidence,
-            logprob=reply["logprob"],
-            no_speech=reply["no_speech"],
+    def _ask_turn_end(self, turn: OpenTurn, number: int) -> None:
+        audio = self._sound.between(
+            max(turn.audio_from_ms, self.position_ms - 8000), self.position_ms
         )
-        return _Words(
-            text=text,
-            language=language,
-            sure=reply["sure"],
-            logprob=reply["logprob"],
-            nothing=why_nothing(text, evidence, phrases(language)),
-        )
-
-    def _ask_turn_end(self, turn: _Turn, number: int) -> None:
-        audio = self._between(max(turn.audio_from_ms, self.position_ms - 8000), self.position_ms)
         self._start(self._judge_turn_end(number, audio))
 
     async def _judge_turn_end(self, number: int, audio: bytes) -> None:
         try:
-            reply, _ = await self._worker.call("turn_end", {}, audio)
+            over = await self._questions.over(audio)
         except WorkerFailed as fault:
             log.warning("no word on whether a turn is over: %s", fault)
             return
-        log.debug("pause %d ends the turn with probability %.2f", number, reply["over"])
-        self._endpointer.judged(number, reply["over"])
+        log.debug("pause %d ends the turn with probability %.2f", number, over)
+        self._endpointer.judged(number, over)
         turn = self._turn
         due = turn is not None and turn.pause == number and turn.words_due_ms is not None
-        if due and turn is not None and reply["over"] >= _LIKELY_OVER:
+        if due and turn is not None and over >= _LIKELY_OVER:
             turn.words_due_ms = None
             self._ask_words(turn)

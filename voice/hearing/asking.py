@@ -1,0 +1,72 @@
+"""Questions to the hearing worker, and its answers as words that count or don't."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, cast
+
+from memory.records import Language
+from voice.errors import WorkerFailed
+from voice.hearing.open_turn import OpenTurn, Words
+from voice.hearing.phrases import phrases
+from voice.hearing.wording import Evidence, cleaned, why_nothing
+
+log = logging.getLogger(__name__)
+
+_TRIES = 3
+
+
+class Asked(Protocol):
+    """What answers: a `voice.workers.Worker` that runs `voice.hearing.worker`."""
+
+    async def call(
+        self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
+    ) -> tuple[dict[str, Any], bytes]: ...
+
+
+class Questions:
+    """To one worker, about the turns of one call. `WorkerFailed` where it doesn't answer."""
+
+    def __init__(self, worker: Asked, languages: Sequence[Language]) -> None:
+        self._worker = worker
+        self._languages = tuple(languages)
+
+    async def words(
+        self, kind: Literal["words", "partial"], turn: OpenTurn, language: Language, sound: bytes
+    ) -> Words:
+        """`language` is the session's. What is known of the voice when the answer comes counts."""
+        header = {"languages": self._languages, "language": language, "turn": turn.number}
+        reply, _ = await self._worker.call(kind, header, sound)
+        found = cast("Language", reply["language"])
+        text = cleaned(reply["text"], phrases(found))
+        evidence = Evidence(
+            voiced_ms=turn.voiced_ms,
+            span_ms=turn.last_voice_ms - turn.began_ms,
+            confidence=turn.confidence,
+            logprob=reply["logprob"],
+            no_speech=reply["no_speech"],
+        )
+        return Words(
+            text=text,
+            language=found,
+            sure=reply["sure"],
+            logprob=reply["logprob"],
+            nothing=why_nothing(text, evidence, phrases(found)),
+        )
+
+    async def words_for_sure(self, turn: OpenTurn, language: Language, sound: bytes) -> Words:
+        """A worker that dies is started again, and asked again."""
+        for left in reversed(range(_TRIES)):
+            try:
+                return await self.words("words", turn, language, sound)
+            except WorkerFailed as fault:
+                if not left:
+                    raise
+                log.warning("asking for a turn's words again: %s", fault)
+        raise AssertionError("unreachable")
+
+    async def over(self, sound: bytes) -> float:
+        """The end-of-turn model's probability that the turn in `sound` is done."""
+        reply, _ = await self._worker.call("turn_end", {}, sound)
+        return float(reply["over"])

@@ -1,0 +1,55 @@
+"""A turn while it is heard, and what its sound was understood as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memory.records import Language
+from voice.hearing.endpoint import Over
+from voice.hearing.own_voice import Suspicion
+from voice.records import Heard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A cleaned transcript; `nothing` is why it doesn't count."""
+
+    text: str
+    language: Language
+    sure: bool
+    logprob: float
+    nothing: str | None
+
+
+@dataclass(slots=True, eq=False)
+class OpenTurn:
+    """Positions in ms of the microphone's stream, `*_s` of the clock."""
+
+    number: int
+    began_ms: int
+    audio_from_ms: int
+    events: list[Heard] = field(default_factory=list)
+    closed: bool = False
+    pause: int | None = None
+    went_on: bool = False
+    """It has paused before, and gone on."""
+    words_due_ms: int | None = None
+    """When the present pause's words are asked for, unless its end is likely before."""
+    guessed: dict[int, Words] = field(default_factory=dict)
+    told_guess: int | None = None
+    over: Over | None = None
+    decided_s: float = 0.0
+    ended_s: float = 0.0
+    audio: bytes = b""
+    """Of a turn that is over and still waits for its words."""
+    barged: bool = False
+    suspicion: Suspicion = field(default_factory=Suspicion)
+    answered_into: bool = False
+    """Jarvis spoke when this turn's voice was last heard."""
+    lasting: bool = False
+    lasting_since_ms: int = 0
+    shown: str = ""
+    last_words_ms: int = 0
+    voiced_ms: int = 0
+    confidence: float = 0.0
+    last_voice_ms: int = 0
