@@ -19,6 +19,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.ma  # the first median would bring it in, in the middle of an answer: 20 to 150 ms
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 FRAME_MS: Final = 20
 MOST_DELAY_MS: Final = 1_000
@@ -29,6 +30,7 @@ _WINDOW: Final = 75
 _DELAYS: Final = MOST_DELAY_MS // FRAME_MS
 _QUIET_DBFS: Final = -60.0
 _FLOOR_DBFS: Final = -70.0
+_UNKNOWN: Final = -1_000.0
 _ACTIVE_DBFS: Final = -45.0
 _LEAST_ACTIVE: Final = 20
 _SURE: Final = 0.80
@@ -56,6 +58,7 @@ Verdict = Literal["nothing", "echo", "voice", "unsure"]
 """Nothing plays; the frame is Jarvis; it is louder than Jarvis could be; can't be told yet."""
 
 Levels = npt.NDArray[np.float64]
+Known = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +222,19 @@ class EchoGuard:
         heard = np.asarray(self._heard)[-frames:]
         if len(heard) < _LEAST_ACTIVE or len(self._played) < _LEAST_ACTIVE:
             return None
+        length = len(heard)
+        # What was played before there was a record of it is no match for anything.
+        short = max(length + _DELAYS - len(self._played), 0)
+        played = np.pad(self._played, (short, 0), constant_values=_UNKNOWN)[-length - _DELAYS :]
+        behind = sliding_window_view(played, length)[::-1]
+        known = behind > _UNKNOWN
+        enough = (known.sum(axis=1) >= _LEAST_ACTIVE) & (
+            (behind > _ACTIVE_DBFS).sum(axis=1) >= _LEAST_ACTIVE // 2
+        )
+        if not enough.any():
+            return None
         found = np.full(_DELAYS + 1, -1.0)
-        for delay in range(_DELAYS + 1):
-            played = self._behind(delay, len(heard))
-            came = heard[len(heard) - len(played) :] if len(played) else heard[:0]
-            if len(played) < _LEAST_ACTIVE or (played > _ACTIVE_DBFS).sum() < _LEAST_ACTIVE // 2:
-                continue
-            found[delay] = _alike(came, played)
+        found[enough] = _alike(heard, behind[enough], known[enough])
         return found if float(found.max()) > -1.0 else None
 
 
@@ -234,12 +243,18 @@ def _strays(levels: Levels) -> float:
     return float(np.median(np.abs(levels - np.median(levels))))
 
 
-def _alike(heard: Levels, played: Levels) -> float:
-    """The correlation of two envelopes as an ear takes them: loudness, not decibels."""
-    one, other = 10 ** (heard / 50), 10 ** (played / 50)
-    one, other = one - one.mean(), other - other.mean()
-    size = float(np.sqrt(np.dot(one, one) * np.dot(other, other)))
-    return float(np.dot(one, other)) / size if size > 1e-9 else -1.0
+def _alike(heard: Levels, behind: Levels, known: Known) -> Levels:
+    """The correlation of an envelope with each of many, where these are known, as an ear takes
+    them: loudness, not decibels."""
+    one = np.where(known, 10 ** (heard / 50), 0.0)
+    other = np.where(known, 10 ** (behind / 50), 0.0)
+    count = known.sum(axis=1, keepdims=True)
+    one = np.where(known, one - one.sum(axis=1, keepdims=True) / count, 0.0)
+    other = np.where(known, other - other.sum(axis=1, keepdims=True) / count, 0.0)
+    size = np.sqrt((one * one).sum(axis=1) * (other * other).sum(axis=1))
+    together = (one * other).sum(axis=1)
+    alike: Levels = np.divide(together, size, out=np.full(len(size), -1.0), where=size > 1e-9)
+    return alike
 
 
 # The words ----------------------------------------------------------------------------

@@ -169,3 +169,11 @@ def test_words(heard: str, own: bool) -> None:
 def test_words_of_other_languages(heard: str, spoken: str) -> None:
     """Letters are compared, so no language needs a table."""
     assert repeated_share(heard, spoken) > 0.85
+
+
+def test_a_guard_that_has_heard_little_finds_nothing_and_does_not_fail() -> None:
+    """In a call's first second there are fewer frames of either than of the longest delay."""
+    guard = EchoGuard()
+    for frame in range(60):
+        guard.frame(-30.0 - frame % 7, [-25.0] * min(frame + 1, 40))
+        assert 0.0 <= guard.resembles(36) <= 1.0
