@@ -290,20 +290,28 @@ class Hearing:
 
 class _Output(SmallWebRTCOutputTransport):
     connection: _Connection
+    _interrupting = False
 
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
         """True once the frame went out, False when it was thrown away before."""
         voice = self.connection.voice
         if voice is None or self._client.is_closing or not self._client.is_connected:
             return False
+        if self._interrupting:
+            return False
         frame.pts, gone_out = voice.give(frame.audio)
         return await gone_out
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         if isinstance(frame, InterruptionFrame) and self.connection.voice is not None:
-            # First of all: the base waits for its own tasks.
+            # First of all: the base waits for its own tasks, and until it has ended them they would
+            # go on with the next piece of the same answer.
+            self._interrupting = True
             self.connection.voice.flush()
-        await super().process_frame(frame, direction)
+        try:
+            await super().process_frame(frame, direction)
+        finally:
+            self._interrupting = False
 
 
 class _Transport(SmallWebRTCTransport):

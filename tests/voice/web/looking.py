@@ -77,6 +77,19 @@ class Visit:
         path.write_text(text, encoding="utf-8")
 
 
+_browsers: list[Browser] = []
+
+
+@asynccontextmanager
+async def one_browser() -> AsyncIterator[None]:
+    """While this is open it is the browser of all visits. It asks for the microphone, and each visit
+    has its own answer, and nothing that an earlier one left."""
+    async with chromium(refuse_microphone=True) as browser:
+        _browsers.append(browser)
+        yield
+        _browsers.remove(browser)
+
+
 @asynccontextmanager
 async def visiting(
     *, refuse_microphone: bool = False, screen: dict[str, Any] | None = None, **house: Any
@@ -84,24 +97,18 @@ async def visiting(
     """A house, a server before it and a browser that looks at it; nothing may be complained
     about, and nothing asked of anybody else."""
     shown = FakeHouse(**house)
-    async with (
-        serving(lambda port: create_app(shown, port=port)) as address,
-        chromium(refuse_microphone=refuse_microphone) as browser,
-    ):
-        visit = await opened(browser, shown, address, screen)
+    permissions = [] if refuse_microphone else ["microphone"]
+    async with serving(lambda port: create_app(shown, port=port)) as address:
+        context = await _browsers[0].new_context(
+            **{"locale": "en-GB", "permissions": permissions, **(screen or {})}
+        )
+        context.set_default_timeout(10_000)
         try:
+            visit = Visit(await context.new_page(), shown, address)
+            await visit.look()
             yield visit
         finally:
+            await context.close()
             await shown.close()
         assert visit.elsewhere == []
         assert visit.complaints == []
-
-
-async def opened(
-    browser: Browser, house: FakeHouse, address: str, screen: dict[str, Any] | None = None
-) -> Visit:
-    context = await browser.new_context(**{"locale": "en-GB", **(screen or {})})
-    context.set_default_timeout(10_000)
-    visit = Visit(await context.new_page(), house, address)
-    await visit.look()
-    return visit

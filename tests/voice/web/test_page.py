@@ -26,7 +26,7 @@ from voice.records import (
 )
 from voice.transports.browser import OUT_HZ, Muted, Stop, Typed
 
-pytestmark = [pytest.mark.browser, needs_chromium]
+pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.usefixtures("a_browser")]
 
 STATES: dict[State, str] = {
     "listening": "Listening",

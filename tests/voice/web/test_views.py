@@ -31,7 +31,7 @@ from voice.records import (
 )
 from voice.web.server import STATIC
 
-pytestmark = [pytest.mark.browser, needs_chromium]
+pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.usefixtures("a_browser")]
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
