@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from memory import Llm, Memory, ThinkCaps, Thinked
+from memory import Llm, Memory, ThinkCaps, Thinked, brief_turns
 from memory.errors import AlreadyWatching, MemoryFault
 from voice.config import Config
 from voice.own_memory import now
@@ -49,6 +49,8 @@ class Tending:
         self._tasks.append(asyncio.create_task(self._embed()))
         if self._config.watch:
             self._tasks.append(asyncio.create_task(self._watch()))
+        else:
+            self._tasks.append(asyncio.create_task(self._look_at_notes()))
         if self.thinks:
             self._tasks.append(asyncio.create_task(self._thinking.run(self._config.think_every_s)))
 
@@ -75,6 +77,16 @@ class Tending:
                 log.warning("no vectors are made for the notes: %s", fault)
                 made = 0
             await asyncio.sleep(EMBED_PAUSE_S if made else EMBED_EVERY_S)
+
+    async def _look_at_notes(self) -> None:
+        """What changed while nobody was here, so that the first question does not wait for it; who
+        watches folders does it as well."""
+        await self._quiet.wait()
+        try:
+            with brief_turns():
+                await asyncio.to_thread(self._memory.index.check)
+        except MemoryFault as fault:
+            log.warning("the notes are not looked at before the first question: %s", fault)
 
     async def _watch(self) -> None:
         watching = self._memory.watching(self._config.watch, now, calm=lambda: self._quiet.is_quiet)

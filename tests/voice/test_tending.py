@@ -109,3 +109,23 @@ async def test_it_watches_the_folders_of_the_settings(tmp_path: Path) -> None:
 def _runs(memory: Memory) -> bool:
     status = memory.watch_status()
     return status is not None and status.running
+
+
+def test_the_notes_are_looked_at_before_the_first_question(tmp_path: Path) -> None:
+    """At a start the index is built beside everything else, once nobody talks."""
+
+    async def main() -> None:
+        home = Home(tmp_path)
+        (home.vault / "Heating.md").write_text("The boiler is old.")
+        with home.quiet.talking():
+            home.tending.start()
+            await asyncio.sleep(0)
+            assert not home.memory.index.path.exists()
+        async with asyncio.timeout(20):
+            while not home.memory.index.path.exists():
+                await asyncio.sleep(0)  # noqa: ASYNC110 - a file tells nobody that it is there
+        assert home.memory.index.counts() == (1, 1)
+        await home.tending.close()
+        home.memory.close()
+
+    asyncio.run(main())
