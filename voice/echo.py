@@ -117,6 +117,15 @@ class EchoGuard:
         correlations = self._correlations(max(min(frames, _WINDOW), _LEAST_ACTIVE))
         return float(correlations.max(initial=0.0)) if correlations is not None else 0.0
 
+    def is_echo(self, frames: int) -> bool:
+        """Whether the last `frames` that came in are what was played: alike over time at one
+        delay, and softer by the same everywhere."""
+        correlations = self._correlations(max(min(frames, _WINDOW), _LEAST_ACTIVE))
+        if correlations is None or float(correlations.max()) < _SURE:
+            return False
+        played, heard = self._loud(int(correlations.argmax()))
+        return len(played) >= _LEAST_LOUD_AT_FIRST and _steady(played, heard)
+
     # ------------------------------------------------------------------------------
 
     def _playing(self) -> bool:
@@ -151,7 +160,7 @@ class EchoGuard:
         if correlations is not None:
             best = int(correlations.argmax())
             if float(correlations[best]) >= _SURE:
-                self._believe(best, correlations, heard)
+                self._believe(best, correlations)
                 return
         # Long enough for the latest of delays, and it stayed quiet: nothing comes back.
         recent = heard[-_SILENT_PATH_FRAMES:]
@@ -181,7 +190,7 @@ class EchoGuard:
         calm = float(np.percentile(np.asarray(self._between), 20))
         return max(_QUIET_DBFS, calm + _ROOM_STRAYS_DB)
 
-    def _believe(self, delay: int, correlations: Levels, heard: Levels) -> None:
+    def _believe(self, delay: int, correlations: Levels) -> None:
         """A path that is known gives way slowly: who speaks into an echo looks like another."""
         known = self._path
         if known is not None and abs(delay - known.delay_ms // FRAME_MS) > 2:
@@ -191,16 +200,12 @@ class EchoGuard:
                 return
             known = None
         self._doubts = 0
-        played = self._behind(delay, min(_WINDOW, len(heard)))
-        heard = heard[len(heard) - len(played) :]
-        loud = (played > _ACTIVE_DBFS) & (heard > _FLOOR_DBFS + 6)
-        if loud.sum() < (_LEAST_LOUD if known is not None else _LEAST_LOUD_AT_FIRST):
+        played, heard = self._loud(delay)
+        if len(played) < (_LEAST_LOUD if known is not None else _LEAST_LOUD_AT_FIRST):
             return
-        softer = heard[loud] - played[loud]
-        gain_db = float(np.median(softer))
+        gain_db = float(np.median(heard - played))
         if known is None:
-            strays_db = _strays(softer)
-            if strays_db > min(_STEADY_DB, _EXPLAINED * _strays(heard[loud])):
+            if not _steady(played, heard):
                 return
             agrees = abs(delay - self._seen_at) <= 2
             self._seen_at, self._seen = delay, self._seen + 1 if agrees else 1
@@ -211,6 +216,14 @@ class EchoGuard:
             gain_db = known.gain_db + louder_db
         self._path = Path(delay * FRAME_MS, gain_db)
         self._clean = False
+
+    def _loud(self, delay: int) -> tuple[Levels, Levels]:
+        """What was played loudly and came in `delay` frames later: both, frame by frame."""
+        heard = np.asarray(self._heard)[-_WINDOW:]
+        played = self._behind(delay, len(heard))
+        heard = heard[len(heard) - len(played) :]
+        loud = (played > _ACTIVE_DBFS) & (heard > _FLOOR_DBFS + 6)
+        return played[loud], heard[loud]
 
     def _behind(self, delay: int, frames: int) -> Levels:
         """What was played in the last `frames`, as it comes in `delay` frames later."""
@@ -236,6 +249,11 @@ class EchoGuard:
         found = np.full(_DELAYS + 1, -1.0)
         found[enough] = _alike(heard, behind[enough], known[enough])
         return found if float(found.max()) > -1.0 else None
+
+
+def _steady(played: Levels, heard: Levels) -> bool:
+    """Whether one is the other made softer."""
+    return _strays(heard - played) <= min(_STEADY_DB, _EXPLAINED * _strays(heard))
 
 
 def _strays(levels: Levels) -> float:

@@ -91,6 +91,19 @@ def test_who_answers_a_short_answer_is_no_echo_of_it(seed: int) -> None:
         assert guard.path is None
 
 
+def test_a_word_of_its_own_is_known_by_its_sound() -> None:
+    """Before a path is known: an echo is one in steps of 20 ms, another voice beside it is none."""
+    played = [*speech(45, seed=21), *[-96.0] * 40]
+    for heard, expected in (
+        ([ROOM_DBFS] * 15 + [max(level - 9.0, ROOM_DBFS) for level in played], True),
+        ([ROOM_DBFS] * 15 + speech(45, seed=22), False),
+    ):
+        guard = EchoGuard()
+        for at, level in enumerate(heard[:70]):
+            guard.frame(level, played[: at + 1])
+        assert guard.is_echo(60) is expected
+
+
 def test_headphones_in_a_loud_room() -> None:
     """What the room sounds like is known from between the answers: it is no echo of any."""
     guard, dice = EchoGuard(), random.Random(2)  # noqa: S311

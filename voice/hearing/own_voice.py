@@ -18,8 +18,10 @@ _DEAF_AFTER: Final = 2
 _SILENT_DBFS: Final = -90.0
 _MOSTLY: Final = 0.6
 _FOLLOWS: Final = 0.85
+_FOLLOWS_CLOSELY: Final = 0.95
 _FOLLOWS_SOMEWHAT: Final = 0.5
 _TOO_LOUD_DB: Final = 3.0
+_A_FEW_WORDS: Final = 3
 _SEVERAL_WORDS: Final = 4
 _MANY_WORDS: Final = 5
 _VERBATIM: Final = 0.9
@@ -101,7 +103,8 @@ class OwnVoice:
         if not suspect:
             return "user"
         spoken = " ".join(self._spoken)
-        follows = self._guard.resembles(span_ms // FRAME_MS + 20)
+        frames = span_ms // FRAME_MS + 20
+        follows = self._guard.resembles(frames)
         count = len(words(text))
         again = repeats(text, spoken)
         close = count >= _SEVERAL_WORDS and repeated_share(text, spoken) >= _NEARLY
@@ -113,6 +116,9 @@ class OwnVoice:
             if follows >= _FOLLOWS and count >= _MANY_WORDS:
                 return "own"
             if again and count >= _MANY_WORDS:
+                return "own"
+            closely = count >= _A_FEW_WORDS or follows >= _FOLLOWS_CLOSELY
+            if closely and self._guard.is_echo(frames):
                 return "own"
             return "doubtful" if close else "user"
         verbatim = count >= _MANY_WORDS and repeated_share(text, spoken) >= _VERBATIM
