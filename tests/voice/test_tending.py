@@ -122,8 +122,8 @@ def test_the_notes_are_looked_at_before_the_first_question(tmp_path: Path) -> No
             await asyncio.sleep(0)
             assert not home.memory.index.path.exists()
         async with asyncio.timeout(20):
-            while not home.memory.index.path.exists():
-                await asyncio.sleep(0)  # noqa: ASYNC110 - a file tells nobody that it is there
+            while not home.memory.index.path.exists():  # noqa: ASYNC110 - a file tells nobody
+                await asyncio.sleep(0)
         assert home.memory.index.counts() == (1, 1)
         await home.tending.close()
         home.memory.close()
