@@ -75,11 +75,11 @@ from memory.thinking.thinking import Caps, Thinking
 from memory.vault import MEMORY, PERSONA, USER, Vault
 from memory.watching import status as watch_status
 from memory.watching.status import Seen, WatchStatus
-from memory.watching.watching import Watching
 from memory.wipe import WipePlan, WipeReport, finish, plan, recorded_in, wipe
 
 if TYPE_CHECKING:
     from memory.embedding import Embedder, Vectors
+    from memory.watching.watching import Watching
 
 log = logging.getLogger(__name__)
 
@@ -562,6 +562,8 @@ class Memory:
     ) -> Watching:
         """The watch over these folders and the vault; see `memory.watching`. It keeps the index
         current and journals what changed, the latter only while it is calm."""
+        from memory.watching.watching import Watching  # a tenth of a second that few commands need
+
         return Watching(
             state=self._state,
             vault=self._vault,

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memory.embedding import at_hand
 from memory.index import Index
 from memory.index.query import terms
 from memory.index.records import Hit, Progress, Where, no_progress
@@ -49,7 +48,7 @@ class Notes:
     Raises StateUnwritable, VaultMissing.
     """
 
-    def __init__(self, index: Index, embedder: Callable[[], Embedder | None] = at_hand) -> None:
+    def __init__(self, index: Index, embedder: Callable[[], Embedder | None]) -> None:
         self._index = index
         self._embedder = embedder
         self._guard = threading.Lock()

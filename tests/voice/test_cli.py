@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,27 @@ def test_models_in_an_empty_folder(
     assert {"whisper-base", "qwen-0.5b"} <= {row["name"] for row in rows}
     assert {row["state"] for row in rows} == {"missing"}
     assert "whisper-base   missing" in cli.invoke(app, ["models"]).stdout
+
+
+_RUN = """
+import sys
+from voice import cli
+try:
+    cli.app(sys.argv[1:])
+except SystemExit as end:
+    assert end.code in (0, None), end.code
+heavy = {"av", "fastapi", "httpx", "numpy", "onnxruntime", "pipecat", "watchfiles"}
+print("loaded:", sorted(heavy & sys.modules.keys()), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["changes"], ["prefix"]])
+def test_what_only_looks_into_files_loads_no_heavy_room(
+    cli: CliRunner, tmp_path: Path, arguments: list[str]
+) -> None:
+    """Sound, page, models and numbers are loaded by the commands that need them."""
+    (tmp_path / "vault").mkdir()
+    done = subprocess.run(  # our own interpreter and code
+        [sys.executable, "-c", _RUN, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines()[-1] == "loaded: []"
