@@ -231,11 +231,6 @@ class Memory:
                 self._built = (made_of, prefix(prompt("prefix.md"), *made_of))
             return self._built[1], pages[1:]
 
-    def lessons_block(self) -> str:
-        """The lessons as they ride behind the notebooks; empty where there are none."""
-        with self._reading:
-            return self._lessons_block()
-
     def _lessons_block(self) -> str:
         """A disk that fails costs no conversation its prefix: the last lessons that were read."""
         try:

@@ -183,8 +183,10 @@ def test_a_template_in_a_notebook_is_text() -> None:
 def test_all_warnings_are_told() -> None:
     """Warnings of all three files come with the prefix."""
     bad = b"- caf\xe9"
-    pages = [read_page(name, bad) for name in ("persona.md", "USER.md", "MEMORY.md")]
-    found = prefix(FRAME, *pages)
+    persona, user, memory = (
+        read_page(name, bad) for name in ("persona.md", "USER.md", "MEMORY.md")
+    )
+    found = prefix(FRAME, persona, user, memory)
     assert [warning.split(" of ")[1].split(" ")[0] for warning in found.warnings] == [
         "persona.md", "USER.md", "MEMORY.md",
     ]  # fmt: skip
