@@ -119,7 +119,10 @@ export class Call {
     const { sdp, type } = peer.localDescription;
     if (!/^a=candidate/m.test(sdp)) throw new Failed("offline");
     const response = await ask("/api/offer", { sdp, type, take_over: takeOver });
-    if (this.done) return;
+    if (this.done) {
+      ask("/api/hang-up", {}, { keepalive: true }).catch(() => {}); // it began behind our hanging up
+      return;
+    }
     await peer.setRemoteDescription(await response.json());
     await opened;
   }
