@@ -325,6 +325,8 @@ def _both_over(new: Clause, said: Clause) -> bool:
 def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
     said, new = one.clause.subject, clause.subject
     wrong = Refusal("L5.2", "The quote speaks of another person.")
+    if _puts_the_user_in(case, clause, one):
+        return wrong
     if THIRD in said and not said - {THIRD}:
         return wrong
     if USER in said and _they(case, clause, one):
@@ -332,6 +334,8 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
     if new - {USER, THIRD}:
         keys = _keys(case, clause)
         if USER in said and _is_what_the_user_is(case, clause, one):
+            return None
+        if USER in said and _concerns_the_user(case, clause, one):
             return None
         if not (said & (new - {USER, THIRD})):
             return wrong if said - {THIRD} else (None if not said and new <= keys else wrong)
@@ -349,7 +353,7 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
     if USER in said:
         return None
     opening = _opening(case, clause)
-    if opening not in said:
+    if opening not in said or _does_it_to(case, clause, opening):
         return wrong
     return wrong if _has_it(case, clause) and not _is_mine(case, one) else None
 
@@ -377,6 +381,44 @@ def _they(case: Case, clause: Clause, one: Said) -> bool:
     )
 
 
+def _puts_the_user_in(case: Case, clause: Clause, one: Said) -> bool:
+    """ "The neighbour gave my daughter a bike": not the user, who is no more than named there."""
+    lists = case.acts
+    told_of = case.judged_text.words[clause.first : clause.last]
+    places = [at for at, word in enumerate(told_of) if word.text in lists.listed("user_named")]
+    if not places or USER in clause.subject or one.source != "quote":
+        return False
+    owns = any(
+        told_of[at].text.endswith("s")
+        or (at + 1 < len(told_of) and told_of[at + 1].text in lists.listed("genitive"))
+        or (at and told_of[at - 1].text in lists.listed("of"))
+        for at in places
+    )
+    said = one.reading.words[one.clause.first : one.clause.last]
+    return not owns and not any(
+        word.text in lists.listed(name)
+        for word in said
+        for name in ("user", "user_too", "user_object")
+    )
+
+
+def _concerns_the_user(case: Case, clause: Clause, one: Said) -> bool:
+    """ "Storms frighten me", "storms frighten the user", where a language names both: what it is
+    about stands first in both, and the user is no more than whom it concerns."""
+    lists = case.acts
+    said = one.reading.words[one.clause.first : one.clause.last]
+    if clause.inherits and one.clause.inherits:
+        return True  # what it hangs on was looked at
+    named = {one.reading.words[at].text for at in one.clause.subject_words}
+    if not named or not named <= lists.listed("user_too") or len(clause.subject) > 1:
+        return False
+    if any(word.text in lists.listed("user") for word in said):
+        return False
+    told_of = [word.key for word in said if word.key]
+    opens = said[0].text in lists.listed("user_too")  # "mir machen Gewitter Angst"
+    return clause.subject <= set(told_of[: 2 if opens else 1])
+
+
 def _is_what_the_user_is(case: Case, clause: Clause, one: Said) -> bool:
     """ "I work as a teacher", "Teacher in Bath": the teacher is the user."""
     words = one.reading.words
@@ -388,6 +430,25 @@ def _is_what_the_user_is(case: Case, clause: Clause, one: Said) -> bool:
             behind -= 1
         return words[behind].text in case.acts.listed("as")
     return False
+
+
+def _does_it_to(case: Case, clause: Clause, person: str) -> bool:
+    """ "Hat der Tante etwas geliehen", "Wurde vom Kater gekratzt": in front of who is named
+    stands a verb that is the user's, and what was done closes the sentence."""
+    lists = case.acts
+    words = [
+        word for word in case.judged_text.words[clause.first : clause.last] if word.kind != "mark"
+    ]
+    if not lists.last_verb_ends or not words or words[0].key == person:
+        return False
+    if any(words[0].text in lists.listed(name) for name in _NO_VERB):
+        return False
+    last = words[-1]
+    closes = last.text.endswith(lists.last_verb_ends) and not last.capital and last.key
+    return bool(closes) and last.key != person
+
+
+_NO_VERB = ("articles", "user_mine", "third_mine", "prepositions", "adverbs", "copula")
 
 
 def _has_it(case: Case, clause: Clause) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from memory.languages import acts
-from memory.languages.acts import JARVIS, LIKING, USER, Clause, Reading, read
+from memory.languages.acts import JARVIS, LIKING, THIRD, USER, Clause, Reading, read
 from memory.languages.words import other_language
 from memory.notebooks import canonical
 from memory.notebooks.alignment import keeps_its_order
@@ -79,6 +79,8 @@ def _judged(proposal: Proposal, grounds: Grounds, evidence: Evidence) -> Accepte
 
 Check = Callable[[Case], Refusal | None]
 
+_FEELINGS = {LIKING, "=want"}
+
 
 def clean_words(case: Case) -> Refusal | None:
     for text in (case.evidence.quote, case.evidence.sentence):
@@ -93,6 +95,11 @@ def worth_keeping(case: Case) -> Refusal | None:
     free filter tells them from what is lasting."""
     if case.directive or case.proposal.operation != "add":
         return None
+    if case.new is not None and all(
+        word.key in _FEELINGS or word.kind == "mark" or word.text in case.acts.lexicon.function
+        for word in case.new.words
+    ):
+        return Refusal("L2.2", "It does not say what is liked or wanted.")
     if any(_states(case, clause) for clause in case.evidence.touched):
         return None
     if marked(case.evidence.sentence) or marked(case.evidence.quote):
@@ -104,33 +111,47 @@ def _states(case: Case, clause: Clause) -> bool:
     lists = case.acts
     words = case.evidence.reading.words[clause.first : clause.last]
     text = text_of(case.evidence.reading, clause)
-    if lists.search("goal", text) or lists.search("manner", text) or clause.ended:
-        return True
-    if "wanting" in clause.kept or lists.search("needing", text):
+    if clause.subject == {JARVIS}:
         return False
-    clause = next(
-        (
-            one.clause
-            for each in case.said.values()
-            for one in each
-            if one.source == "quote" and one.clause.first == clause.first
-        ),
-        clause,
-    )  # with "she" resolved
-    if clause.subject - {USER, JARVIS}:
+    if lists.search("goal", text) or clause.ended == "used":
         return True
+    if clause.subject and (lists.search("manner", text) or clause.ended):
+        return True
+    if not clause.said_no and ("wanting" in clause.kept or lists.search("needing", text)):
+        return False
+    clause = _resolved_in(case, clause)
+    if clause.subject - {USER, JARVIS}:
+        return _is_of_somebody(case, clause)
     named = {case.evidence.reading.words[at].text for at in clause.subject_words}
     if USER in clause.subject and not named & lists.listed("user_mine"):
         return True
     finite = lists.listed("verbs") | lists.listed("copula")
     if not clause.subject and not any(word.text in lists.listed("user_mine") for word in words):
         finite -= lists.listed("copula")
-    return any(word.text in finite for word in words) or any(
-        bool(one.key and verb.key)
-        and verb.text.endswith(lists.finite_ends)
-        and (after.text in lists.listed("prepositions") or after.text in lists.listed("articles"))
-        for one, verb, after in zip(words, words[1:], words[2:], strict=False)
+    return (
+        any(
+            word.text in finite and before.kind != "number"  # "2 am"
+            for before, word in zip((words[0], *words), words, strict=False)
+        )
+        or any(
+            bool(one.key and verb.key)
+            and verb.text.endswith(lists.finite_ends)
+            and not verb.capital
+            and (
+                after.text in lists.listed("prepositions") or after.text in lists.listed("articles")
+            )
+            for one, verb, after in zip(words, words[1:], words[2:], strict=False)
+        )
     )
+
+
+def _is_of_somebody(case: Case, clause: Clause) -> bool:
+    """ "Parrot mode off" names nobody: an animal is somebody's."""
+    words = case.evidence.reading.words
+    first = min(clause.subject_words, default=-1)
+    if first < 0 or words[first].text not in case.acts.listed("animals"):
+        return True
+    return first > clause.first
 
 
 def states_it(case: Case) -> Refusal | None:
@@ -415,16 +436,25 @@ def about_the_old(case: Case) -> Refusal | None:
     old = {word.key for word in case.old.words if word.key}
     broad = case.acts.lexicon.broad
     narrow = old - broad if case.proposal.operation == "remove" and old - broad else old
-    if not spoken & narrow:
+    if not spoken & narrow and not any(
+        _ends_all_of_it(case, old, each) for each in case.evidence.touched
+    ):
         return Refusal("L5.2", "The quote is not about the entry: they share no word.")
     return None
+
+
+def _ends_all_of_it(case: Case, old: set[str], clause: Clause) -> bool:
+    """ "I don't drive any more" is about each car that was driven."""
+    words = case.evidence.reading.words[clause.first : clause.last]
+    keys = {word.key for word in words if word.key}
+    return bool(keys) and keys <= old and clause.ended == "stopped" and USER in clause.subject
 
 
 def takes_back(case: Case) -> Refusal | None:
     """A removal needs words that deny, end or correct the entry."""
     if case.proposal.operation != "remove" or case.old is None:
         return None
-    if case.evidence.reading.does("forget"):
+    if case.evidence.reading.does("forget") or _is_over(case):
         return None
     for clause in case.old.clauses:
         for at in range(clause.first, clause.last):
@@ -432,12 +462,53 @@ def takes_back(case: Case) -> Refusal | None:
             if at in clause.subject_words and len(clause.subject_words) < len(_meanings(case.old)):
                 continue
             for one in case.said.get(word.key, ()) if word.key else ():
-                if one.source != "quote":
+                if one.source != "quote" or _denies_the_end(one.clause, case):
                     continue
                 turned = one.clause.said_no != clause.said_no or one.clause.ended != clause.ended
                 if turned and of_another_person(case, clause, one) is None:
                     return None
     return Refusal("L5.2", "The quote does not take the entry back.")
+
+
+def _is_over(case: Case) -> bool:
+    """ "We sold the boat": done, and by the user or by whom the entry is about."""
+    assert case.old is not None
+    reading = case.evidence.reading
+    mine = {word.key for word in case.old.words if word.key} | {USER}
+    doubts = {"wanting", "hedge", "restriction"}
+    for clause in case.evidence.touched:
+        if not any(
+            start < clause.last and end > clause.first for start, end in reading.found["over"]
+        ):
+            continue
+        clause = _resolved_in(case, clause)
+        weak = weakness(clause, reading, directive=False, conditional=False, temporal=True)
+        people = clause.subject - {THIRD}
+        named = bool(people & mine) or not clause.subject
+        if weak is None and not clause.said_no and not clause.kept & doubts and named:
+            return True
+    return False
+
+
+def _denies_the_end(clause: Clause, case: Case) -> bool:
+    """ "I didn't sell it" takes nothing back."""
+    return clause.said_no > 0 and any(
+        start < clause.last and end > clause.first
+        for start, end in case.evidence.reading.found["over"]
+    )
+
+
+def _resolved_in(case: Case, clause: Clause) -> Clause:
+    """The clause with "she" resolved, as far as it can be."""
+    return next(
+        (
+            one.clause
+            for each in case.said.values()
+            for one in each
+            if one.source == "quote" and one.clause.first == clause.first
+        ),
+        clause,
+    )
 
 
 def _meanings(reading: Reading) -> set[str]:

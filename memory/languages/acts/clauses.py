@@ -62,7 +62,11 @@ def clause_from(
     dictated = bool(
         before
         and not after_stop
-        and (before.dictates or _is_on_a_medium(line, first, before, subject))
+        and (
+            before.dictates
+            or _is_on_a_medium(line, first, before, subject)
+            or _is_announced(line, first, before, subject)
+        )
     )
     request = (
         (
@@ -71,6 +75,7 @@ def clause_from(
             and not (USER in subject and line.touches("horizon", first, last))
         )
         or dictated
+        or _orders(line, first)
         or bool(inherits and before and before.request)
     )
     if before is not None and not after_stop and not line.touches("aside", first, last):
@@ -115,6 +120,20 @@ def clause_from(
         dictates=dictated or (request and line.touches("text_for", first, last)),
         moment=line.touches("moment", first, last) or bool(inherits and before and before.moment),
         inherits=inherits,
+    )
+
+
+def _orders(line: Line, first: int) -> bool:
+    """ "Erzähl mir …": a verb that opens the clause, is in no third person, and is to be done
+    for the speaker."""
+    opening = line.words[first]
+    return (
+        bool(opening.key)
+        and not line.entry
+        and line.is_(first + 1, "order_for")
+        and not opening.text.endswith(line.acts.not_order_ends)
+        and not line.is_(first, "joiners")
+        and not line.is_(first, "adverbs")
     )
 
 
@@ -179,6 +198,46 @@ def _is_on_a_medium(line: Line, first: int, before: Clause, subject: frozenset[s
         and USER not in before.subject
         and not line.is_(first, "joiners")
         and _names_a_medium(line, first)
+    )
+
+
+def _is_announced(line: Line, first: int, before: Clause, subject: frozenset[str]) -> bool:
+    """ "Auf der Schürze ich liebe Grillen": where a verb would come second, words without one,
+    which the speaker's own sentence does not take up, announce somebody else's."""
+    if (
+        not line.acts.verb_second
+        or USER not in subject
+        or line.is_(first, "joiners")
+        or line.words[first - 1].kind == "mark"
+    ):
+        return False
+    span = range(before.first, before.last)
+    if (
+        line.entry
+        or before.first
+        or before.inherits
+        or has_any_verb(line, before.first, before.last)
+    ):
+        return False
+    keyed = [at for at in span if line.words[at].key]
+    bare = any(
+        line.words[at].key == LIKING
+        or line.is_(at, "kin")
+        or line.is_(at, "adverbs")
+        or line.is_(at, "no")
+        or line.is_(at, "particle")
+        for at in span
+    )
+    told_of = {line.words[at].key for at in range(before.last, len(line.words))}
+    said_otherwise = any(
+        line.touches(act, before.first, before.last)
+        for act in ("filler", "thinking", "aside", "horizon", "used", "exclaims", "request")
+    )
+    return (
+        len(keyed) > 0
+        and not bare
+        and not said_otherwise
+        and not told_of & {line.words[at].key for at in keyed}
     )
 
 

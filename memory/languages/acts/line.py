@@ -13,6 +13,17 @@ from memory.languages.words import Word
 STOPS = frozenset(".!?…")
 
 _SHORT_PHRASE = 4
+_SPARED = (
+    ("repair", "not_repair"),
+    ("hedge", "not_hedge"),
+    ("reported", "filler"),
+    ("claimed", "asks_you"),
+    ("unreal", "asks_you"),
+    ("condition", "asks_you"),
+    ("question_first", "cleft"),
+    ("question", "cleft"),
+)
+"""Acts, and those whose words do not do them."""
 
 
 class Line:
@@ -38,12 +49,12 @@ class Line:
             act: tuple(self._word_span(*span) for span in acts.spans(act, self.text))
             for act in acts.acts
         }
-        spared = self.found["not_repair"]
-        self.found["repair"] = tuple(
-            (start, end)
-            for start, end in self.found["repair"]
-            if not any(begin < end and stop > start for begin, stop in spared)
-        )
+        for act, other in _SPARED:
+            self.found[act] = tuple(
+                (start, end)
+                for start, end in self.found[act]
+                if not any(begin < end and stop > start for begin, stop in self.found[other])
+            )
         self.found["thinking"] = tuple(
             (start, end)
             for start, end in self.found["thinking"]

@@ -129,7 +129,7 @@ def _is_object(line: Line, at: int, first: int) -> bool:
         line.is_(determined, "third_mine") or line.is_(determined - 1, "third_mine")
     ):
         determined -= 1
-    if determined - 1 > opening and line.is_(determined - 1, "dative"):
+    if any(each > opening and line.is_(each, "dative") for each in (determined - 1, determined)):
         return True  # "visita a su abuela"
     if line.is_(at, "object_articles") or line.is_(at - 1, "object_articles"):
         return True
@@ -138,6 +138,9 @@ def _is_object(line: Line, at: int, first: int) -> bool:
         line.is_(other, "verbs") for other in range(opening, at)
     ):
         return True
+    by = at - 1 > opening and line.is_(at - 1, "of") and line.is_(at - 1, "prepositions")
+    if by and line.entry and not any(line.words[other].key for other in range(opening, at)):
+        return True  # "Wurde vom Kater gekratzt"
     if any(line.is_(other, "of") for other in range(opening, at)):
         return False
     if line.entry and any(
@@ -194,11 +197,21 @@ def _is_owner(line: Line, at: int, first: int) -> bool:
 
 
 def _is_with(line: Line, at: int, named: list[Any]) -> bool:
-    """ "Mother lives with the user": the entry speaks of her."""
+    """ "Mother lives with the user", "Pete fixes the user's car": the entry speaks of them."""
     behind = at - 1
     while behind > 0 and line.is_(behind, "articles"):
         behind -= 1
-    return bool(named) and line.is_(behind, "prepositions")
+    if not named or named[0][1] & {USER, THIRD}:
+        return False
+    if line.is_(behind, "prepositions") or line.is_(at - 1, "object_articles"):
+        return True
+    if line.is_(behind, "dative") or line.words[behind].text in line.acts.contracted:
+        return True
+    beside = any(
+        line.is_(each, "and") or line.words[each].kind == "mark"
+        for each in range(max(named[-1][3], default=at), at)
+    )
+    return not line.acts.verb_second and not line.acts.listed("leaves_out") and not beside
 
 
 def _topic(
@@ -256,6 +269,8 @@ def _own_verb(line: Line, at: int, first: int) -> bool:
     last_letter = line.raw[line.words[at].end - 1 : line.words[at].end].lower()
     if last_letter in line.acts.listed("not_own_ends"):
         return False  # "mordió" is not "muerdo"
+    if line.is_(at, "not_own"):
+        return False
     behind = line.words[at - 1].text if at else ""
     if (
         line.is_(at - 1, "articles")

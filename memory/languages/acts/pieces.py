@@ -114,6 +114,7 @@ def _bare_no(line: Line, first: int, last: int) -> bool:
     return any(line.is_(at, "no") for at in range(first, last)) and not any(
         line.words[at].key
         or line.is_(at, "user")
+        or line.is_(at, "user_too")
         or line.is_(at, "third")
         or line.is_(at, "verbs")
         or line.is_(at, "user_mine")
@@ -140,7 +141,13 @@ def _opens_statement(line: Line, at: int) -> bool:
         return False
     if line.is_(at, "opens") and line.acts.verb_second:
         return line.is_(at + 1, "opens_before") and not line.is_(at - 1, "joiners")
-    if not line.words[at - 1].key and not line.is_(at - 1, "adverbs"):
+    if line.is_(at, "user_mine") and line.is_(at + 1, "thing") and line.is_(at + 2, "copula"):
+        return bool(line.words[at - 1].key) or line.words[at - 1].kind == "number"
+    ended = any(
+        end == at and any(line.words[each].key for each in range(start, end))
+        for start, end in line.found["stopped"]
+    )  # "I don't drive any more | I sold the car"
+    if not line.words[at - 1].key and not line.is_(at - 1, "adverbs") and not ended:
         return False
     if line.is_(at, "dative") and line.is_(at + 1, "user_mine"):
         kin = kin_from(line, at + 2, len(line.words))

@@ -42,6 +42,7 @@ class Acts:
             name: self._compiled(written) for name, written in table["patterns"].items()
         }
         self.third_ends = tuple(table["third_ends"])
+        self.not_order_ends = tuple(table["not_order_ends"])
         self.finite_ends = tuple(table["finite_ends"])
         self.last_verb_ends = tuple(table["last_verb_ends"])
         self.modifier_ends = tuple(table["modifier_ends"])
