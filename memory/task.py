@@ -74,7 +74,9 @@ _WRITING = timedelta(seconds=30)
 """How long after a turn what it asked to have remembered may be written."""
 _SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _OFF = "Learning is switched off, so nothing is reviewed. Switch it on (learning = true) first."
-_NO_LESSONS = "Learning is switched off, so no lessons are made. Switch it on (learning = true) first."
+_NO_LESSONS = (
+    "Learning is switched off, so no lessons are made. Switch it on (learning = true) first."
+)
 _ELSEWHERE_S = 30.0
 _ELSEWHERE = "Another Jarvis reviews at the moment. Try again in a minute."
 

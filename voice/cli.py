@@ -71,7 +71,9 @@ def serve(
     port: Annotated[int | None, typer.Option("--port", help="The page's port.")] = None,
     host: Annotated[
         str | None,
-        typer.Option("--host", help="Let other machines in: 0.0.0.0, or one address. With a token."),
+        typer.Option(
+            "--host", help="Let other machines in: 0.0.0.0, or one address. With a token."
+        ),
     ] = None,
     record: Annotated[
         Path | None, typer.Option("--record", help="Keep each call's sound in this folder.")

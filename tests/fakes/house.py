@@ -169,7 +169,8 @@ class FakeCall:
     async def _run(self) -> None:
         if self._loaded is not None:
             waits = asyncio.create_task(self._loaded.wait())
-            await asyncio.wait({waits, self.over}, return_when=asyncio.FIRST_COMPLETED)
+            until: set[asyncio.Future[Any]] = {waits, self.over}
+            await asyncio.wait(until, return_when=asyncio.FIRST_COMPLETED)
             waits.cancel()
         if self.over.done():
             await self.transport.close()
