@@ -17,6 +17,7 @@ from voice.records import (
     CallEvent,
     ExtractsShown,
     HandedOver,
+    MemoryForgotten,
     MemoryWritten,
     Notice,
     PartialText,
@@ -105,7 +106,9 @@ async def _one(chat: Chat, line: str, *, as_json: bool) -> None:
     async with aclosing(chat.say(line)) as events:
         async for event in events:
             if as_json:
-                if isinstance(event, TurnAdded | Notice | MemoryWritten | ExtractsShown):
+                if isinstance(
+                    event, TurnAdded | Notice | MemoryWritten | MemoryForgotten | ExtractsShown
+                ):
                     print(json.dumps(event_json(event), ensure_ascii=False), flush=True)
             elif isinstance(event, PartialText):
                 print(event.text[len(shown) :], end="", flush=True)
@@ -114,6 +117,9 @@ async def _one(chat: Chat, line: str, *, as_json: bool) -> None:
                 print(event.text, file=sys.stderr)
             elif isinstance(event, MemoryWritten):
                 print(_written(event), file=sys.stderr)
+            elif isinstance(event, MemoryForgotten):
+                taken_out = f"[taken out of {event.notebook}: {event.entry}]"
+                print(f"{taken_out} `jarvis undo {event.change}` brings it back", file=sys.stderr)
             elif isinstance(event, ExtractsShown):
                 for extract in event.extracts:
                     print(_place(extract), file=sys.stderr)

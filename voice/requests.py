@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import tomllib
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -45,6 +46,8 @@ READ_OUT_ENTRIES = 6
 
 FOUND_AT_MOST = 3
 READ_OUT_CHARS = 280
+
+_FOR_THE_EYE = re.compile(r"\A---\n.*?(?:\n---(?:\n|\Z)|\Z)|!\[[^\]]*\]\([^)]*\)", re.DOTALL)
 
 _PICKED_FROM = 3
 
@@ -266,7 +269,7 @@ class Requests:
             for hit in hits
         )
         told = _told("found", whole=wanted.whole, topic=wanted.topic)
-        best = extracts[0]
+        best = next((each for each in extracts if _aloud(each.text)), extracts[0])
         said = {
             language: Template(_WORDS["said"][language]["found"]).substitute(
                 place=_place(best), text=_aloud(best.text)
@@ -293,8 +296,9 @@ def _place(extract: Extract) -> str:
 
 
 def _aloud(text: str) -> str:
-    """As much as one listens to, to the end of a sentence or a word."""
-    plain = " ".join(text.split())
+    """As much as one listens to, to the end of a sentence or a word; "" for a note's properties
+    and pictures, which are for the eye."""
+    plain = " ".join(_FOR_THE_EYE.sub("", text).split())
     if len(plain) <= READ_OUT_CHARS:
         return plain
     cut = plain[:READ_OUT_CHARS]

@@ -241,3 +241,13 @@ async def test_a_long_piece_is_read_to_the_end_of_a_sentence(talk: Talk) -> None
     answer = await talk.hears("Search my notes for the boiler.")
     assert answer is not None and len(answer) < READ_OUT_CHARS + 40
     assert answer.endswith("today.")
+
+
+@pytest.mark.usefixtures("boiler")
+async def test_properties_and_pictures_are_not_read_out(talk: Talk) -> None:
+    """They are for the eye: the next piece has the words."""
+    properties = "---\ntitle: Boiler\ntags:\n- boiler\n- heating\n---\n"
+    talk.notes(f"{properties}![boiler](/boiler.webp)\n\n## Service\n\nThe boiler wants oil.\n")
+    assert await talk.hears("Search my notes for the boiler.") == (
+        "In house, Service it says: The boiler wants oil."
+    )
