@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from memory.index.building import meant_by
 
-Matrix = npt.NDArray[np.float16]
+Matrix = npt.NDArray[np.float32]
 
 _KEPT = np.float16
 
@@ -66,7 +66,7 @@ def meant(database: sqlite3.Connection, model: str, dimensions: int) -> Meant:
         " WHERE vector.model = ? ORDER BY piece.id",
         (model,),
     ).fetchall()
-    matrix = np.frombuffer(b"".join(value for _, value in found), dtype=_KEPT)
+    matrix = np.frombuffer(b"".join(value for _, value in found), dtype=_KEPT).astype(np.float32)
     return Meant(
         state(database),
         np.array([piece for piece, _ in found], dtype=np.int64),
