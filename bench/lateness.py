@@ -5,7 +5,7 @@
 A tick every 5 ms on the loop of a call that runs in real time: the microphone plays recorded
 speech over and over, each turn is transcribed and judged by the real hearing worker and
 answered by a scripted model, and conversations of sixty turns are reviewed one after the other
-by a scripted reviewer. Rules are read beforehand, as before any call. First the loop alone, then
+by a scripted reviewer. What a house loads before any call is loaded beforehand. First the loop alone, then
 all of that, several times: milliseconds late. It fails where nothing was heard or reviewed.
 """
 
@@ -32,10 +32,12 @@ from memory.records import LANGUAGES
 from tests.fakes.tone_voice import ToneVoice
 from voice.audio import decode
 from voice.call import Call, CallSetup
+from voice.collector import settle
 from voice.config import load
 from voice.engines.local import LocalEngine
 from voice.engines.scripted import ScriptedModel
 from voice.equipment import hearing_worker
+from voice.hearing.detector import silero
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
 from voice.logs import forward_loguru, set_up
@@ -81,7 +83,8 @@ async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], C
     worker = hearing_worker(load())
     asked = Asked(worker)
     await worker.call("warm", {"languages": list(LANGUAGES)})
-    await asyncio.to_thread(warm)
+    await asyncio.gather(asyncio.to_thread(warm), asyncio.to_thread(silero))
+    await asyncio.to_thread(settle)
     alone: list[int] = []
     await tick(alone, loop.time() + min(seconds, 5.0))
     sound = decode(SPOKEN).astype("<i2").tobytes()

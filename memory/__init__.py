@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from memory.door import NotebookSummary as NotebookSummary
     from memory.door import Session as Session
     from memory.door import notes_block as notes_block
-    from memory.door import warm as warm
     from memory.embedding import Vectors as Vectors
     from memory.event_records import Event as Event
     from memory.event_records import Refused as Refused
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
     from memory.thinking.thinking import Thinked as Thinked
     from memory.thinking.thinking import Thinking as Thinking
     from memory.threads import brief_turns as brief_turns
+    from memory.warming import warm as warm
     from memory.watching.status import Seen as Seen
     from memory.watching.status import WatchStatus as WatchStatus
     from memory.watching.tree import Project as Project
@@ -147,7 +147,7 @@ _WHERE = {
     "Watching": ("memory.watching.watching", "Watching"),
     "Project": ("memory.watching.tree", "Project"),
     "scan": ("memory.watching.tree", "scan"),
-    "warm": ("memory.door", "warm"),
+    "warm": ("memory.warming", "warm"),
 }
 
 __all__ = [

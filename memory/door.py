@@ -31,7 +31,6 @@ from memory.lessons.door import Lessons
 from memory.lessons.records import Lesson
 from memory.llm.protocol import Llm
 from memory.notebooks.candidates import candidates
-from memory.notebooks.filter_line import filtered
 from memory.notebooks.ledger import Ledger
 from memory.notebooks.limits import MERGE_AT, NOTEBOOKS_CHARS
 from memory.notebooks.news import news
@@ -42,7 +41,6 @@ from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
 from memory.notebooks.remember import Asked, only_looks_like_it
 from memory.notes.context import EXTRACTS_CHARS, block
 from memory.notes.looking import Notes
-from memory.notes.looking import warm as warm_notes
 from memory.notes.reading import Read, is_note, read_note
 from memory.presence import Presence
 from memory.prompts import prompt
@@ -63,7 +61,6 @@ from memory.remembering import (
     OWN_WORDS,
     as_asked,
     asked_in_turn,
-    asks_to_remember,
     remember_turn,
 )
 from memory.reviews import Reviews
@@ -89,13 +86,6 @@ def _embedder() -> Embedder | None:
     from memory.embedding import at_hand
 
     return at_hand()
-
-
-def warm() -> None:
-    """Read the rules of all languages, half a second's work, before a turn has to wait for it."""
-    asks_to_remember("Remember that I like tea.")
-    filtered('{"text": "I like tea."}')
-    warm_notes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from memory.records import Language
 from voice import weights
 from voice.call import Call, CallSetup, CallTransport
 from voice.chat import Chat
+from voice.collector import settle
 from voice.config import Config
 from voice.engines import choose
 from voice.engines.background import EmbeddedLlm
@@ -40,6 +41,7 @@ from voice.equipment import (
 )
 from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
 from voice.hearing.asking import Asked
+from voice.hearing.detector import silero
 from voice.hearing.ears import Ears
 from voice.hearing.kept import KeptHearing
 from voice.hearing.listener import HearingSettings
@@ -249,10 +251,13 @@ class House:
                 )
                 group.create_task(self._speech.warm(languages))
                 group.create_task(asyncio.to_thread(warm))
+                if self._config.vad == "silero":
+                    group.create_task(asyncio.to_thread(silero))
                 if self._model is not None:
                     group.create_task(self._model.prepare(self.memory.prefix().text))
         except* VoiceFault as faults:
             raise EngineUnavailable(" ".join(map(str, faults.exceptions))) from None
+        await asyncio.to_thread(settle)
 
     async def _keep_warm(self, model: LanguageModel) -> None:
         """Work through a notebook that was edited before the next call has to wait for it."""
