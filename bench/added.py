@@ -1,6 +1,6 @@
 """What do we add between the microphone and the session, and between the session and the speaker?
 
-    python -m bench.added [--seconds 10]
+    python -m bench.added [--seconds 30]
 
 In one run, in real time and with nothing else at work: our line (intake, ears with a scripted
 transcriber, an engine's place) beside stock pipecat's (its input and output transports with
@@ -53,15 +53,15 @@ SECOND = 50
 class Session(FrameProcessor):
     """Where a realtime service stands: notes when sound arrives, and gives sound of its own.
 
-    A marked frame (one loud second's first) is recognised behind a resampler by its loudness,
-    so that the resampler's delay counts.
+    Where sound becomes loud is recognised behind a resampler too, so that its delay counts.
     """
 
     def __init__(self, resampler: Any | None) -> None:
         super().__init__()
         self._resampler = resampler
+        self._rate_hz = 16_000 if resampler is None else 24_000
         self.loud_s: list[float] = []
-        self._was_loud = False
+        self._samples = self._last_loud = 0
 
     async def process_frame(self, frame: Any, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -69,17 +69,22 @@ class Session(FrameProcessor):
             sound = frame.audio
             if self._resampler is not None:
                 sound = await self._resampler.resample(sound, 16_000, 24_000)
-            if sound:  # a resampler may keep a whole frame back
-                loud = bool(np.abs(np.frombuffer(sound, np.int16)).max() > MARK // 4)
-                if loud and not self._was_loud:
-                    self.loud_s.append(time.perf_counter())
-                self._was_loud = loud
+            self._look(np.frombuffer(sound, np.int16))
         await self.push_frame(frame, direction)
 
+    def _look(self, sound: Any) -> None:
+        """`sound` may be several frames, or none: a resampler keeps some back."""
+        loud = np.flatnonzero(np.abs(sound) > MARK // 4) + self._samples
+        since = np.diff(loud, prepend=self._last_loud - self._rate_hz * (not self.loud_s))
+        begun = int(np.count_nonzero(since > self._rate_hz * FRAME_S))
+        self.loud_s += [time.perf_counter()] * begun
+        self._samples += len(sound)
+        self._last_loud = int(loud[-1]) if len(loud) else self._last_loud
+
     async def speak(self) -> float:
-        """20 ms of the session's voice; when it was handed on."""
+        """100 ms of the session's voice at once; when it was handed on."""
         at_s = time.perf_counter()
-        sound = (np.ones(480, np.int16) * 1_000).tobytes()
+        sound = (np.ones(2_400, np.int16) * 1_000).tobytes()
         await self.push_frame(TTSAudioRawFrame(audio=sound, sample_rate=24_000, num_channels=1))
         return at_s
 
@@ -128,7 +133,8 @@ async def drive(
     put: Callable[[bytes], Any],
     seconds: float,
 ) -> tuple[list[float], list[float]]:
-    """Milliseconds in, milliseconds out. Every half second begins loud, and the session speaks."""
+    """Milliseconds in, milliseconds out. The sound becomes loud every 100 ms, and the session
+    speaks every 300."""
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     running = asyncio.create_task(runner.run())
@@ -137,21 +143,22 @@ async def drive(
     loop = asyncio.get_running_loop()
     began_s = loop.time()
     for number in range(int(seconds * SECOND)):
-        loud = number % 25 in (0, 1, 2)
+        loud = number % 5 < 2
         value = MARK * (1 if number % 2 else -1) if loud else 0
         frame = (np.ones(320, np.int16) * value).tobytes()
-        if number % 25 == 0:
+        if number % 5 == 0:
             given_s.append(time.perf_counter())
         result = put(frame)
         if result is not None:
             await result
-        if number % 25 == 12:
+        if number % 15 == 12:
+            await asyncio.sleep(began_s + (number + 0.5) * FRAME_S - loop.time())
             spoken_s.append(await session.speak())
         await asyncio.sleep(began_s + (number + 1) * FRAME_S - loop.time())
     await asyncio.sleep(0.3)
     await worker.cancel()
     await running
-    came_in = [1000 * (b - a) for a, b in zip(given_s, session.loud_s, strict=False)]
+    came_in = [1000 * (b - a) for a, b in zip(given_s, session.loud_s, strict=True)]
     went_out = [
         1000 * (min((w for w in speaker.written_s if w >= at_s), default=at_s) - at_s)
         for at_s in spoken_s
@@ -194,7 +201,7 @@ def row(name: str, found_ms: list[float]) -> str:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    arguments.add_argument("--seconds", type=float, default=10.0)
+    arguments.add_argument("--seconds", type=float, default=30.0)
     seconds = arguments.parse_args().seconds
     set_up(40)
     forward_loguru()
