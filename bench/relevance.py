@@ -87,7 +87,7 @@ def _seen(
         seen = []
         for piece in order[:_AMONG]:
             hit = at[piece]
-            nearness = nearest.deviations.get(piece) if nearest else None
+            nearness = nearest.deviation(piece) if nearest else None
             right = question.answered_by(f"{under}{hit.file}", hit.first_line, hit.last_line)
             seen.append((_numbers(signs(hit, asked, pieces, nearness)), right))
         found.append((question, seen))

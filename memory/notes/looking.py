@@ -99,8 +99,12 @@ class Notes:
     def _relevant(self, found: _Found, question: str) -> tuple[Hit, ...]:
         _, pieces = self._index.counts()
         asked = tuple(term.word for term in terms(question))
-        deviations = found.nearest.deviations if found.nearest else None
-        return that_matter(found.hits[:_RELEVANT_AMONG], asked, pieces, deviations)
+        hits, nearest = found.hits[:_RELEVANT_AMONG], found.nearest
+        deviations = None
+        if nearest is not None:
+            told = ((hit.piece, nearest.deviation(hit.piece)) for hit in hits)
+            deviations = {piece: by for piece, by in told if by is not None}
+        return that_matter(hits, asked, pieces, deviations)
 
     def vector_of(self, said: str) -> Vectors | None:
         """What a turn means; None where nothing is asked, or no model or no vector is there."""

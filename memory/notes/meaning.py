@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from memory.embedding import Embedder, Vectors
 from memory.index import Index
@@ -32,11 +33,18 @@ _CLOSE = 1.0
 @dataclass(frozen=True, slots=True)
 class Nearest:
     """`order` are pieces, the nearest first: those that are about as near as the nearest of so
-    many would be by chance, or nearer. `deviations` tell of every piece that has a vector
-    how much nearer than the middle one it is, in standard deviations."""
+    many would be by chance, or nearer. `pieces` are all that have a vector, in order, and
+    `deviations` how much nearer than the middle one each is, in standard deviations."""
 
     order: tuple[int, ...]
-    deviations: Mapping[int, float]
+    pieces: npt.NDArray[np.int64]
+    deviations: npt.NDArray[np.floating[Any]]
+
+    def deviation(self, piece: int) -> float | None:
+        """None of a piece that has no vector."""
+        at = int(np.searchsorted(self.pieces, piece))
+        known = at < len(self.deviations) and self.pieces[at] == piece
+        return float(self.deviations[at]) if known else None
 
 
 class Meaning:
@@ -69,8 +77,10 @@ class Meaning:
     def nearest(self, vector: Vectors, limit: int) -> Nearest:
         known = self._meant()
         if len(known.pieces) < _LEAST_FOR_A_SPREAD:
-            return Nearest((), {})
-        cosines = known.matrix @ vector
+            return Nearest((), known.pieces, np.zeros(0))
+        # Not by BLAS: its threads would wait for the cores on which the model's still spin, 4 to
+        # 10 ms instead of the 0.2 that 3,000 pieces take.
+        cosines = np.einsum("ij,j->i", known.matrix, vector)
         middle = float(np.median(cosines))
         # Of the middle half: what is near must not widen the measure that it is held to.
         spread = float(np.median(np.abs(cosines - middle))) * _DEVIATION_OF_MEDIAN
@@ -80,7 +90,8 @@ class Meaning:
         by_chance = math.sqrt(2 * math.log(len(deviations))) - _CLOSE
         return Nearest(
             tuple(int(known.pieces[at]) for at in best if deviations[at] > by_chance),
-            dict(zip(known.pieces.tolist(), deviations.tolist(), strict=True)),
+            known.pieces,
+            deviations,
         )
 
     def _meant(self) -> Meant:
