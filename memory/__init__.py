@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memory.event_records import Event as Event
     from memory.event_records import Refused as Refused
     from memory.events import EventLog as EventLog
+    from memory.figures import LatencySpread as LatencySpread
     from memory.figures import LatencySummary as LatencySummary
     from memory.figures import TokenSummary as TokenSummary
     from memory.figures import latency as latency_figures
@@ -92,6 +93,7 @@ _WHERE = {
     "Hit": ("memory.index", "Hit"),
     "Index": ("memory.index", "Index"),
     "Kind": ("memory.conversations", "Kind"),
+    "LatencySpread": ("memory.figures", "LatencySpread"),
     "LatencySummary": ("memory.figures", "LatencySummary"),
     "Llm": ("memory.llm.protocol", "Llm"),
     "LocalModel": ("memory.llm.choose", "LocalModel"),
@@ -164,6 +166,7 @@ __all__ = [
     "Hit",
     "Index",
     "Kind",
+    "LatencySpread",
     "LatencySummary",
     "Llm",
     "LocalModel",

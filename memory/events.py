@@ -28,6 +28,7 @@ from memory.event_records import (
     row_of,
     stored,
 )
+from memory.figures import LatencySpread
 from memory.lessons import schema
 from memory.records import Rejection
 
@@ -56,6 +57,33 @@ _MIGRATIONS = (
 
 _INSERT = "INSERT INTO events (kind, at, conversation, turn_index, data) VALUES (?, ?, ?, ?, ?)"
 _BUSY_TIMEOUT_S = 5.0
+
+# Places are counted from 1, as in `figures.percentile`.
+_LATENCIES = """
+    WITH answers AS (
+        SELECT json_extract(data, '$.total_ms') AS ms,
+            row_number() OVER (ORDER BY json_extract(data, '$.total_ms')) AS place,
+            count(*) OVER () AS count
+        FROM events WHERE kind = 'latency' AND at >= ?1 AND at < ?2
+    )
+    SELECT count(*), min(ms) FILTER (WHERE place >= (count + 1) / 2),
+        min(ms) FILTER (WHERE place >= (95 * count + 99) / 100)
+    FROM answers
+"""
+_LATENCY_STEPS = """
+    SELECT min(?4, json_extract(data, '$.total_ms') / ?3) AS step, count(*)
+    FROM events WHERE kind = 'latency' AND at >= ?1 AND at < ?2 GROUP BY step
+"""
+_LATENCY_STAGES = """
+    WITH stages AS (
+        SELECT stage.key AS name, stage.value AS ms,
+            row_number() OVER (PARTITION BY stage.key ORDER BY stage.value) AS place,
+            count(*) OVER (PARTITION BY stage.key) AS count
+        FROM events, json_each(data, '$.stages_ms') AS stage
+        WHERE kind = 'latency' AND at >= ?1 AND at < ?2
+    )
+    SELECT name, ms FROM stages WHERE place = (count + 1) / 2
+"""
 
 
 class EventLog:
@@ -133,20 +161,48 @@ class EventLog:
         kind: Kind | None = None,
         *,
         since: datetime | None = None,
+        until: datetime | None = None,
         conversation: str | None = None,
         after: int = 0,
     ) -> list[Event]:
-        """Events in the order in which they were kept; `after` is an id."""
+        """Events in the order in which they were kept; those at `until` are left out, and `after`
+        is an id."""
 
         def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
             return database.execute(
                 "SELECT id, kind, at, conversation, turn_index, data FROM events"
                 " WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR at >= ?2)"
-                " AND (?3 IS NULL OR conversation = ?3) AND id > ?4 ORDER BY id",
-                (kind, since and stored(since), conversation, after),
+                " AND (?3 IS NULL OR conversation = ?3) AND id > ?4"
+                " AND (?5 IS NULL OR at < ?5) ORDER BY id",
+                (kind, since and stored(since), conversation, after, until and stored(until)),
             ).fetchall()
 
         return [event_of(row) for row in self._on_database(select)]
+
+    def latency_spread(
+        self, since: datetime, until: datetime, *, step_ms: int, steps: int
+    ) -> LatencySpread | None:
+        """The answers' latencies from `since` on and before `until`; None where there were none.
+
+        SQLite counts, without Python's lock: a month holds thousands, and calls go on meanwhile.
+        """
+        span = (stored(since), stored(until))
+
+        def select(database: sqlite3.Connection) -> LatencySpread | None:
+            [(count, half_ms, most_ms)] = database.execute(_LATENCIES, span).fetchall()
+            if not count:
+                return None
+            found = dict(database.execute(_LATENCY_STEPS, (*span, step_ms, steps - 1)).fetchall())
+            return LatencySpread(
+                count=count,
+                half_ms=half_ms,
+                most_ms=most_ms,
+                step_ms=step_ms,
+                steps=tuple(found.get(step, 0) for step in range(steps)),
+                stages_ms=dict(database.execute(_LATENCY_STAGES, span).fetchall()),
+            )
+
+        return self._on_database(select)
 
     def first_at(self) -> datetime | None:
         """When the oldest event was."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memory.event_records import Event
@@ -29,6 +29,19 @@ class TokenSummary:
     count: int
     prompt_tokens: int
     cached_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencySpread:
+    """Of `count` answers: what half and 95 % of them don't exceed, how many took so many steps
+    of `step_ms` (the last: that many and more), and what half of each stage don't exceed."""
+
+    count: int
+    half_ms: int
+    most_ms: int
+    step_ms: int
+    steps: tuple[int, ...]
+    stages_ms: Mapping[str, int]
 
 
 def percentile(values: list[int], percent: int) -> int:

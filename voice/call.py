@@ -15,7 +15,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from memory import Conversation, Memory, Session
+from memory import Conversation, Memory, Session, brief_turns
 from memory.records import Extract, HandOver, Language, Prefix
 from voice import pipeline
 from voice.abilities import abilities
@@ -263,7 +263,8 @@ class Call:
 
     async def _run_pipeline(self, runner: WorkerRunner) -> None:
         try:
-            await runner.run()
+            with brief_turns():  # whoever computes in a thread meanwhile, the sound comes first
+                await runner.run()
         finally:
             self.hang_up("error")
 

@@ -14,6 +14,7 @@ import pytest
 from memory.errors import StateUnwritable
 from memory.event_records import Refused
 from memory.events import EventLog
+from memory.figures import percentile
 from memory.records import Proposal, Rejection
 from tests.memory.turns import NOON
 
@@ -66,6 +67,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from memory.events import EventLog
+from memory.figures import percentile
 from tests.memory.turns import NOON
 
 log = EventLog(Path(sys.argv[1]), lambda: NOON)
@@ -261,3 +263,32 @@ def test_the_newest_of_a_kind(log: EventLog) -> None:
     assert newest is not None and newest.data["outcome"] == "nothing"
     of_a = log.last("merged", model="a" * 200)
     assert of_a is not None and of_a.data["outcome"] == "merged"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20, 21])
+def test_how_latencies_spread(log: EventLog, count: int) -> None:
+    """The same percentiles as are counted elsewhere; from the first instant to before the last."""
+    totals = [(37 * n) % 1000 + 100 for n in range(count)]
+    for n, total_ms in enumerate(totals):
+        stages_ms = {"pause": total_ms // 2, "notes": n}
+        log.append(
+            "latency",
+            NOON + timedelta(hours=n),
+            data={"total_ms": total_ms, "stages_ms": stages_ms},
+        )
+    end = NOON + timedelta(hours=count)
+    log.append("latency", end, data={"total_ms": 1, "stages_ms": {}})
+    found = log.latency_spread(NOON, end, step_ms=150, steps=4)
+    assert found is not None
+    assert found.count == count
+    assert found.half_ms == percentile(totals, 50)
+    assert found.most_ms == percentile(totals, 95)
+    assert found.stages_ms == {
+        "pause": percentile([each // 2 for each in totals], 50),
+        "notes": percentile(list(range(count)), 50),
+    }
+    assert found.steps == tuple(
+        sum(min(3, total // 150) == step for total in totals) for step in range(4)
+    )
+    assert log.latency_spread(end + timedelta(hours=1), end, step_ms=150, steps=4) is None
+    assert [each.data["total_ms"] for each in log.events("latency", until=end)] == totals

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -18,7 +18,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from memory import Event, providers
+from memory import Event, LatencySpread, providers
 from voice.own_memory import now
 from voice.web.aside import Aside
 from voice.web.house import House
@@ -36,7 +36,7 @@ STEPS: Final = 24
 STAGES: Final = ("pause", "transcript", "notes", "first_word", "first_sound")
 _MONTH = re.compile(r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])")
 _SPENDING: Final = ("reviewed", "review_failed", "merged", "thought", "reflected")
-KINDS: Final = ("began", "ended", "latency", "rejected", "remembered", *_SPENDING)
+KINDS: Final = ("began", "ended", "rejected", "remembered", *_SPENDING)
 
 
 def first_reviews(user_turns: int) -> int:
@@ -52,31 +52,26 @@ def _dollars(tokens_in: int, tokens_out: int, prices: tuple[float, float]) -> fl
     return round((tokens_in * prices[0] + tokens_out * prices[1]) / 1e6, 4)
 
 
-def _latencies(events: Sequence[Event]) -> dict[str, Any] | None:
-    totals = sorted(event.data["total_ms"] for event in events)
-    if not totals:
+def _shown(spread: LatencySpread | None) -> dict[str, Any] | None:
+    if spread is None:
         return None
-    steps = Counter(min(STEPS - 1, total // STEP_MS) for total in totals)
-    stages: dict[str, list[int]] = defaultdict(list)
-    for event in events:
-        for name, ms in (event.data.get("stages_ms") or {}).items():
-            stages[name].append(ms)
+    stages = spread.stages_ms
     return {
-        "count": len(totals),
-        "half_ms": totals[(len(totals) - 1) // 2],
-        "most_ms": totals[-(-len(totals) * 95 // 100) - 1],
-        "step_ms": STEP_MS,
-        "steps": [steps[i] for i in range(STEPS)],
-        "stages": [
-            {"name": name, "half_ms": sorted(stages[name])[(len(stages[name]) - 1) // 2]}
-            for name in STAGES
-            if stages[name]
-        ],
+        "count": spread.count,
+        "half_ms": spread.half_ms,
+        "most_ms": spread.most_ms,
+        "step_ms": spread.step_ms,
+        "steps": list(spread.steps),
+        "stages": [{"name": name, "half_ms": stages[name]} for name in STAGES if name in stages],
     }
 
 
 def month_of(
-    events: Sequence[Event], year: int, month: int, prices: tuple[float, float]
+    events: Sequence[Event],
+    spread: LatencySpread | None,
+    year: int,
+    month: int,
+    prices: tuple[float, float],
 ) -> dict[str, Any]:
     """The figures of one month; `prices` are dollars a million tokens in and out. Times are
     turned into the user's own before days are counted."""
@@ -145,7 +140,7 @@ def month_of(
             "dollars": _dollars(first_in, first_out, prices),
         },
         "billings": sorted(billings),
-        "latency": _latencies(by["latency"]),
+        "latency": _shown(spread),
     }
 
 
@@ -169,12 +164,14 @@ def routes(house: House, aside: Aside) -> APIRouter:
         def look() -> dict[str, Any]:
             log = house.memory.events
             begin = datetime(year, number, 1).astimezone()
-            events = [each for kind in KINDS for each in log.events(kind, since=begin)]
+            end = datetime(year + number // 12, number % 12 + 1, 1).astimezone()
+            events = [each for kind in KINDS for each in log.events(kind, since=begin, until=end)]
+            spread = log.latency_spread(begin, end, step_ms=STEP_MS, steps=STEPS)
             cheap = providers()["openai"]
             prices = (cheap.price_in or 0.0, cheap.price_out or 0.0)
             oldest = log.first_at()
             return {
-                **month_of(events, year, number, prices),
+                **month_of(events, spread, year, number, prices),
                 "price_of": cheap.model,
                 "oldest": f"{oldest.astimezone():%Y-%m}" if oldest else None,
                 "newest": f"{today:%Y-%m}",

@@ -7,7 +7,6 @@ POST /api/doctor      {} → findings; the models themselves are not loaded a se
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +17,7 @@ from pydantic import Field
 from memory.records import LANGUAGES, Language
 from voice.config import Config, config_file
 from voice.errors import SettingInvalid
+from voice.examining import findings_of
 from voice.settings import change, choices, named_by_environment
 from voice.web.aside import Aside
 from voice.web.house import House
@@ -121,13 +121,7 @@ def routes(house: House, aside: Aside) -> APIRouter:
     @router.post("/api/doctor")
     async def doctor(request: Request) -> Response:
         await read(request, Empty)
-
-        def look() -> list[dict[str, Any]]:
-            from voice.doctor import examine  # it knows every part: only whoever asks waits for it
-
-            found = asyncio.run(examine(house.config, models=False))
-            return [each.as_json() for each in found]
-
-        return await aside.json(look)
+        found = await findings_of(house.config)
+        return await aside.json(lambda: found)
 
     return router

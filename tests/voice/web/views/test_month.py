@@ -32,12 +32,9 @@ def test_a_month() -> None:
         event("ended", 4, "c2", user_turns=2, duration_s=60),
         event("reviewed", 4, "c2", marked=0, outcome="nothing marked"),
         event("thought", 5, tokens_in=500, tokens_out=50, billing="key"),
-        event("latency", 3, total_ms=800, stages_ms={"pause": 200, "first_word": 600}),
-        event("latency", 4, total_ms=900, stages_ms={"pause": 300, "first_word": 600}),
-        event("latency", 4, total_ms=9_000, stages_ms={}),
         event("began", 1, month=12, kind="call"),
     ]  # fmt: skip
-    found = month_of(events, 2026, 11, (1.0, 2.0))
+    found = month_of(events, None, 2026, 11, (1.0, 2.0))
     assert (found["calls"], found["quiet_calls"], found["user_turns"]) == (2, 1, 16)
     assert (found["marked"], found["accepted"], found["refused"]) == (2, 1, 1)
     assert found["by_day"]["calls"][2:4] == [1, 1]
@@ -47,19 +44,39 @@ def test_a_month() -> None:
     assert found["now"]["dollars"] == pytest.approx(0.0011)
     assert found["now"]["other_tokens"] == 550
     assert found["first"]["tokens_in"] == 4 * FIRST_TOKENS_IN
-    latency = found["latency"]
-    assert (latency["count"], latency["half_ms"], latency["most_ms"]) == (3, 900, 9_000)
-    assert latency["steps"][5:7] == [1, 1]
-    assert latency["steps"][-1] == 1
-    assert [each["name"] for each in latency["stages"]] == ["pause", "first_word"]
 
 
 def test_an_empty_month() -> None:
     """A month without anything has figures of nothing, and no latencies."""
-    found = month_of([], 2026, 2, (1.0, 2.0))
+    found = month_of([], None, 2026, 2, (1.0, 2.0))
     assert found["calls"] == 0
     assert len(found["by_day"]["calls"]) == 28
     assert found["latency"] is None
+
+
+async def test_latencies_of_a_month() -> None:
+    """Those of the month, by step and by stage, the stages in their order in time."""
+    answers = [
+        (31, 10, 5_000, {"pause": 1}),
+        (3, 11, 800, {"first_word": 600, "pause": 200}),
+        (4, 11, 900, {"first_word": 600, "pause": 300}),
+        (30, 11, 9_000, {}),
+        (1, 12, 5_000, {"pause": 1}),
+    ]
+    async with asking() as page:
+        for day, month, total_ms, stages_ms in answers:
+            page.house.memory.events.append(
+                "latency",
+                datetime(2026, month, day, 12).astimezone(),
+                data={"total_ms": total_ms, "stages_ms": stages_ms},
+            )
+        found = (await page.json("/api/month?month=2026-11"))["latency"]
+    assert (found["count"], found["half_ms"], found["most_ms"]) == (3, 900, 9_000)
+    assert found["steps"][5:7] == [1, 1] and found["steps"][-1] == 1 and sum(found["steps"]) == 3
+    assert found["stages"] == [
+        {"name": "pause", "half_ms": 200},
+        {"name": "first_word", "half_ms": 600},
+    ]
 
 
 async def test_asking_for_a_month() -> None:
