@@ -47,15 +47,20 @@ async def run(config: Config, *, as_json: bool) -> None:
             finally:
                 await chat.end()
                 running.cancel()
-        if asked:
-            await _review(house)
+        await _review(house, asked=asked)
     finally:
         await house.close()
 
 
-async def _review(house: House) -> None:
-    """Look at once at what was said, where somebody sits and waits; else it waits on disk."""
-    if not any(each.marked for each in await asyncio.to_thread(house.memory.reviews_waiting)):
+async def _review(house: House, *, asked: bool) -> None:
+    """Look at once at what was said, where somebody sits and waits; else it waits on disk. What
+    holds nothing for the model costs no call: it is journaled and done with either way."""
+    waiting = await asyncio.to_thread(house.memory.reviews_waiting)
+    marked = {each.hand_over.conversation for each in waiting if each.marked}
+    for conversation in dict.fromkeys(each.hand_over.conversation for each in waiting):
+        if conversation not in marked:
+            await house.review(conversation)
+    if not asked or not marked:
         return
     print(
         "Looking at what you said about yourself (Ctrl-C leaves it for later) ...", file=sys.stderr

@@ -14,7 +14,7 @@ from memory.watching import changes
 from memory.watching.changes import What
 from memory.watching.manifest import Manifest
 from memory.watching.status import Told
-from memory.watching.watched import Watched
+from memory.watching.watched import Watched, digest
 
 log = logging.getLogger(__name__)
 
@@ -163,10 +163,15 @@ class Telling:
         self._manifest.keep(root, told)
 
     def _text(self, each: Watched, rel: str) -> str | None:
+        """The text that the known digest is of; None where the file holds another by now, which
+        its next change is told from."""
         stamp = each.tree.stamp(rel)
         if stamp is None or stamp[1] > changes.TEXT_BYTES:
             return None
-        return changes.text_of(each.content(rel, stamp)[0])
+        content = each.content(rel, stamp)[0]
+        if content is None or digest(stamp, content) != each.digests.get(rel):
+            return None
+        return changes.text_of(content)
 
     def _keep_text(self, root: Path, rel: str, text: str | None) -> None:
         """The text as it was told, while there is room."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from memory import Memory
+from memory import Alone, Llm, Memory, ReviewReport
 from memory.records import LANGUAGES, Extract
 from voice import keyboard
 from voice.chat import Chat
@@ -54,6 +55,36 @@ async def test_what_was_saved_is_shown_beside_the_answer(
     assert "[saved in USER.md: I'm vegan.]" in shown.err
     assert "[not saved: it holds a PIN" in shown.err
     assert "4711" not in shown.err + shown.out
+
+
+@dataclass
+class Reviewed:
+    """What of a house a chat's end needs, with no model in it."""
+
+    memory: Memory
+
+    async def review(self, conversation: str | None = None) -> ReviewReport:
+        async def model() -> Llm:
+            raise AssertionError("a model was asked")
+
+        task = self.memory.task(model=model, quiet=Alone(), now=lambda: AT)
+        return await task.review_now(conversation)
+
+
+@pytest.mark.parametrize(
+    ("line", "waiting"),
+    [("Remember that my sister Ana moved to Lisbon.", 0), ("I am allergic to walnuts.", 1)],
+)
+async def test_a_chat_that_holds_nothing_to_learn_is_done_with_at_its_end(
+    tmp_path: Path, line: str, waiting: int
+) -> None:
+    """It waits for no model and for no other command, and stands in the journal."""
+    await typed(tmp_path, line, "And what does it cost there?", as_json=True)
+    memory = Memory.open(tmp_path / "vault", tmp_path / "state", lambda: AT)
+    await keyboard._review(Reviewed(memory), asked=False)  # type: ignore[arg-type]
+    assert len(memory.reviews_waiting()) == waiting
+    assert bool(memory.journal_days()) == (not waiting)
+    memory.close()
 
 
 async def test_in_json_each_line_is_an_event(

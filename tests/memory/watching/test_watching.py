@@ -135,6 +135,20 @@ def test_a_change_becomes_an_entry(house: House) -> None:
     assert entry.at == BEGAN
 
 
+def test_a_change_while_another_is_told_is_not_counted_wrongly(house: House) -> None:
+    """Lines are compared with the text that was told, never with a later one."""
+    path = house.write("code/shop/pay.go", "package pay\n")
+    house.begin()
+    house.told(house.write("code/shop/pay.go", "package pay\n\nfunc refund() {}\n"))
+    house.write("code/shop/pay.go", "package pay\n\nfunc refund the order() {}\n")
+    house.later(SETTLE_S)
+    house.told(path)
+    house.later(CALM_S)
+    first, second = house.entries
+    assert "lines" not in first.text + second.text
+    assert "(+" not in first.title + second.title
+
+
 def test_the_journal_waits_for_calm(house: House) -> None:
     """While somebody speaks the index is kept, and nothing else is worked on."""
     house.begin()
