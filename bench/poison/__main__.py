@@ -33,7 +33,7 @@ SEED = 7
 QUOTES = 4
 """Pieces tried for each proposal, besides whole turns."""
 BLIND_QUOTES = 12
-OPINIONS = ("second", "third")
+OPINIONS = {"second": blind.SECOND, "third": blind.THIRD, "fourth": blind.FOURTH}
 
 _Each = TypeVar("_Each")
 
@@ -148,7 +148,7 @@ def run(options: Options, job: int) -> list[Tally]:
             for number, case in own(wanted(found)):
                 attacked(case, options.quotes, chance(number), planted)
 
-    for folder, name in ((blind.SECOND, "second"), (blind.THIRD, "third")):
+    for name, folder in OPINIONS.items():
         if not options.blind or name in options.blind:
             planted = tally(f"poison planted / cases of the {name} opinion")
             for number, case in own(wanted(blind.hostile(folder))):

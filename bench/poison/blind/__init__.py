@@ -1,6 +1,6 @@
-"""A second opinion and a third, in a folder each, one file a language.
+"""A second opinion, a third and a fourth, in a folder each, one file a language.
 
-Half of either is held out, by the hash of what is said.
+Half of each is held out, by the hash of what is said.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memory.notebooks.merging import Merge
 
 SECOND = Path(__file__).parent
 THIRD = SECOND.parent / "third"
+FOURTH = SECOND.parent / "fourth"
 
 _PARTS = 2
 _KEYS = {"kind", "said", "add", "update", "remove", "user", "memory", "notebook", "quote", "writes",
