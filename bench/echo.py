@@ -4,7 +4,8 @@
 
 Recorded people stand in for Jarvis' voice, in three languages; the echo is 6 to 20 dB softer and
 50 to 900 ms late, with two walls and a quiet room's noise. Each delay and loudness is a call of
-its own, so the path is unknown at its beginning. Wanted: no turn and no interruption.
+its own, so the path is unknown at its beginning. Wanted: no turn and no interruption. `--claimed`: the
+microphone says that it takes the echo out, and doesn't.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ GAINS_DB = (-6.0, -10.0, -15.0, -20.0)
 
 
 async def call(
-    worker: Worker, spoken: list[Clip], language: Language, echo: Echo, minutes: float, seed: int
+    worker: Worker,
+    spoken: list[Clip],
+    language: Language,
+    echo: Echo,
+    *,
+    claimed: bool,
+    minutes: float,
+    seed: int,
 ) -> Scene:
     dice = random.Random(seed)  # noqa: S311  a benchmark's choice
     length_ms, at_ms, answers = round(minutes * 60_000), 1_000, []
@@ -38,13 +46,15 @@ async def call(
         answers.append(Answer(at_ms=at_ms, sound=clip.sound, text=clip.text))
         at_ms += took_ms + dice.randint(1_500, 4_000)
     microphone = hiss(length_ms * MICROPHONE_HZ // 1000, -64.0, seed)
-    return await Room(worker, language=language, echo=echo).run(microphone, answers)
+    room = Room(worker, language=language, echo=echo, cancelled=claimed)
+    return await room.run(microphone, answers)
 
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with manifest.jsonl")
     parser.add_argument("--minutes", type=float, default=6.0, help="60 for the whole")
+    parser.add_argument("--claimed", action="store_true")
     parser.add_argument("--weights", type=Path, default=None)
     args = parser.parse_args()
     spoken = clips(args.data)
@@ -61,10 +71,19 @@ async def main() -> None:
     try:
         for seed, (echo, language) in enumerate(cases):
             of_language = [clip for clip in spoken if clip.language == language]
-            scene = await call(worker, of_language, language, echo, minutes, seed)
+            scene = await call(
+                worker,
+                of_language,
+                language,
+                echo,
+                claimed=args.claimed,
+                minutes=minutes,
+                seed=seed,
+            )
             turns = [event.text for _, event in scene.events if isinstance(event, UserSaid)]
             total["turns"] += len(turns)
             total["interruptions"] += sum(isinstance(e, BargedIn) for _, e in scene.events)
+            total["lowered"] += sum(step == "lower" for _, step in scene.steps)
             total["silenced"] += sum(step == "hold" for _, step in scene.steps)
             total["half duplex"] += len(scene.notices)
             reasons.update(e.reason for _, e in scene.events if isinstance(e, NoTurn))

@@ -61,7 +61,8 @@ class Scene:
 
 
 class Room:
-    """One call's worth of ears. `models_s` is how long a model takes to answer."""
+    """One call's worth of ears. `models_s` is how long a model takes to answer; `cancelled`: the
+    microphone is said to take the echo out, be that so or not."""
 
     def __init__(
         self,
@@ -69,12 +70,14 @@ class Room:
         *,
         language: Language,
         echo: Echo | None = None,
+        cancelled: bool = False,
         models_s: float = 0.16,
         settings: HearingSettings | None = None,
     ) -> None:
         self.scene = Scene()
         self._loudspeaker = Loudspeaker()
         self._echo = echo
+        self._cancelled = cancelled
         self._late = _Late(worker, models_s)
         self._steps = 0
         self._out = np.zeros(MICROPHONE_HZ)
@@ -117,6 +120,9 @@ class Room:
 
     def envelope(self) -> list[float]:
         return self._loudspeaker.envelope()
+
+    def cancelled(self) -> bool:
+        return self._cancelled
 
     def lower(self) -> None:
         self._note("lower")
@@ -220,6 +226,8 @@ class Clip:
     sound: Sound
     text: str
     language: Language
+    voice: float
+    """How sure Silero was of a voice where it was surest."""
 
 
 def clips(data: Path) -> list[Clip]:
@@ -230,6 +238,7 @@ def clips(data: Path) -> list[Clip]:
             sound=leveled(decode(data / row["file"]).astype(np.float64)),
             text=row["transcript"],
             language=row["lang"],
+            voice=row["silero_max"],
         )
         for row in rows
         if row.get("lang") in LANGUAGES and row.get("transcript") and 1.0 <= row["seconds"] <= 12.0

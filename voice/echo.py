@@ -3,7 +3,8 @@
 An echo is what was played, later and softer. So the guard compares the envelope of what comes in
 with the envelope of what is played, over every delay that a device can have, and learns the
 path: how late and how much softer. Once it is known, a frame no louder than the echo would be
-is the echo; a voice beside it is louder. The words are the second look, at what the sound
+is the echo; a voice beside it is louder. Until then each delay has a loudness that it can't
+exceed, by what came in so far, and what is louder than all of them allow is a voice. The words are the second look, at what the sound
 could not decide.
 """
 
@@ -53,6 +54,13 @@ _SILENT_PATH_FRAMES: Final = 35
 _ROOM_FRAMES: Final = 250
 _ROOM_STRAYS_DB: Final = 6.0
 _AWAY_DB: Final = 10.0
+_LEAST_COMPARED: Final = 6
+_MANY_COMPARED: Final = 25
+_STEADY_AT_FIRST_DB: Final = 1.5
+_STRAYS_SHARE: Final = 0.15
+_MOST_GAIN_DB: Final = 3.0
+_MOST_CANCELLED_GAIN_DB: Final = -20.0
+"""Of an echo that a canceller has worked on, while nothing was heard of it yet."""
 
 Verdict = Literal["nothing", "echo", "voice", "unsure"]
 """Nothing plays; the frame is Jarvis; it is louder than Jarvis could be; can't be told yet."""
@@ -95,8 +103,11 @@ class EchoGuard:
         """Jarvis spoke for a while, and nothing of it came back."""
         return self._clean
 
-    def frame(self, level_dbfs: float, played_dbfs: Sequence[float]) -> Verdict:
-        """What this frame is. `played_dbfs` as `Playback.envelope`, its last entry just now."""
+    def frame(
+        self, level_dbfs: float, played_dbfs: Sequence[float], *, cancelled: bool = False
+    ) -> Verdict:
+        """What this frame is. `played_dbfs` as `Playback.envelope`, its last entry just now;
+        `cancelled`: the microphone's device is said to take the echo out."""
         self._heard.append(max(level_dbfs, _FLOOR_DBFS))
         self._played = np.maximum(
             np.asarray(played_dbfs[-(_WINDOW + _DELAYS) :], np.float64), _FLOOR_DBFS
@@ -108,7 +119,7 @@ class EchoGuard:
         self._looked += 1
         if self._looked % (_LOOK_EVERY if self._path is not None else _LOOK_EVERY_AT_FIRST) == 0:
             self._learn()
-        self._verdict = self._judged(level_dbfs)
+        self._verdict = self._judged(level_dbfs, cancelled=cancelled)
         return self._verdict
 
     def resembles(self, frames: int) -> float:
@@ -136,11 +147,12 @@ class EchoGuard:
         reach = self._played[-max(reach_ms // FRAME_MS, 1) :]
         return bool(len(reach)) and float(reach.max()) > _ACTIVE_DBFS
 
-    def _judged(self, level_dbfs: float) -> Verdict:
+    def _judged(self, level_dbfs: float, *, cancelled: bool) -> Verdict:
         if self._clean:
             return "voice"
         if self._path is None:
-            return "unsure"
+            most = self._most_dbfs(_MOST_CANCELLED_GAIN_DB if cancelled else _MOST_GAIN_DB)
+            return "voice" if level_dbfs > max(most + _LOUDER_DB, _QUIET_DBFS) else "unsure"
         at = len(self._played) - self._path.delay_ms // FRAME_MS
         # A room smears a sound over some frames, and then lets it fall.
         around = self._played[max(at - _RINGS, 0) : min(at + _SPREAD, len(self._played))]
@@ -149,6 +161,41 @@ class EchoGuard:
         ages = np.maximum(np.arange(len(around), 0, -1) - 2 * _SPREAD, 0)
         expected = float((around - _DECAY_DB * ages).max()) + self._path.gain_db
         return "echo" if level_dbfs <= max(expected + _LOUDER_DB, _QUIET_DBFS) else "voice"
+
+    def _most_dbfs(self, gain_db: float) -> float:
+        """No echo is louder in this frame, whichever its delay: an echo that comes `delay` late was
+        there before too, so it is no louder than what came in then. `gain_db` is the most for a
+        delay of which too little was heard; a louder echo has to look like one."""
+        heard = np.asarray(self._heard)[-_WINDOW:]
+        behind = self._delayed(len(heard))
+        loud = behind > _ACTIVE_DBFS
+        count = loud.sum(axis=1)
+        above = np.sort(np.where(loud, heard - behind, np.inf), axis=1)
+
+        def ranked(places: npt.NDArray[np.int_]) -> Levels:
+            places = np.minimum(places, np.maximum(count - 1, 0))
+            return np.asarray(above[np.arange(len(behind)), places])
+
+        # A frame that holds the half of a syllable is softer than its echo is elsewhere.
+        found = ranked(1 + (_STRAYS_SHARE * count).astype(int))
+        compared = count >= _LEAST_COMPARED
+        spread = np.zeros(len(behind))
+        np.subtract(ranked(3 * count // 4), ranked(count // 4), out=spread, where=compared)
+        like_one = (spread <= 2 * _STEADY_AT_FIRST_DB) | (count >= _MANY_COMPARED)
+        gains = np.where(compared & (like_one | (found <= gain_db)), found, gain_db)
+        coming = self._smeared()[::-1][: len(behind)]
+        return float((coming + gains[: len(coming)]).max())
+
+    def _smeared(self) -> Levels:
+        """What was played, each frame as loud as a room makes it: see `_judged`."""
+        played = self._played
+        loudest = played.copy()
+        for later in range(1, _RINGS + 1):
+            falls_db = _DECAY_DB * max(later - _SPREAD, 0)
+            loudest[later:] = np.maximum(loudest[later:], played[:-later] - falls_db)
+        for sooner in range(1, _SPREAD + 1):
+            loudest[:-sooner] = np.maximum(loudest[:-sooner], played[sooner:])
+        return loudest
 
     def _learn(self) -> None:
         heard = np.asarray(self._heard)
@@ -230,16 +277,19 @@ class EchoGuard:
         end = len(self._played) - delay
         return self._played[max(end - frames, 0) : end]
 
+    def _delayed(self, length: int) -> Levels:
+        """For each delay, what was played in the last `length` frames so much later."""
+        # What was played before there was a record of it is no match for anything.
+        short = max(length + _DELAYS - len(self._played), 0)
+        played = np.pad(self._played, (short, 0), constant_values=_UNKNOWN)[-length - _DELAYS :]
+        return sliding_window_view(played, length)[::-1]
+
     def _correlations(self, frames: int) -> Levels | None:
         """For each delay, of the last `frames` of both envelopes; None where too little plays."""
         heard = np.asarray(self._heard)[-frames:]
         if len(heard) < _LEAST_ACTIVE or len(self._played) < _LEAST_ACTIVE:
             return None
-        length = len(heard)
-        # What was played before there was a record of it is no match for anything.
-        short = max(length + _DELAYS - len(self._played), 0)
-        played = np.pad(self._played, (short, 0), constant_values=_UNKNOWN)[-length - _DELAYS :]
-        behind = sliding_window_view(played, length)[::-1]
+        behind = self._delayed(len(heard))
         known = behind > _UNKNOWN
         enough = (known.sum(axis=1) >= _LEAST_ACTIVE) & (
             (behind > _ACTIVE_DBFS).sum(axis=1) >= _LEAST_ACTIVE // 2

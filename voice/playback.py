@@ -45,6 +45,10 @@ class Playback(Protocol):
         """The level in dBFS of what went to the device, per 20 ms, the latest last."""
         ...
 
+    def cancelled(self) -> bool:
+        """Whether the microphone's device says that it takes this sound out of what it hears."""
+        ...
+
     def lower(self) -> None:
         """Somebody may be speaking: go on softly."""
         ...

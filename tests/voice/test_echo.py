@@ -104,6 +104,36 @@ def test_a_word_of_its_own_is_known_by_its_sound() -> None:
         assert guard.is_echo(60) is expected
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("starts_ms", "cancelled"), [(1_300, False), (260, True), (700, True)])
+def test_what_can_be_no_echo(seed: int, starts_ms: int, *, cancelled: bool) -> None:
+    """Nothing came back so far, so whoever is as loud as Jarvis is somebody else. Within the first
+    second of the first answer that takes a canceller's word."""
+    played, guard = speech(120, seed=seed), EchoGuard()
+    begins = starts_ms // 20
+    user = dict(enumerate([-22.0, -19.0, -24.0, -20.0, -26.0, -21.0] * 2, start=begins))
+    found = [
+        guard.frame(user.get(at, ROOM_DBFS), played[: at + 1], cancelled=cancelled)
+        for at in range(begins + len(user))
+    ]
+    assert "voice" not in found[:begins]
+    assert found[begins : begins + 11].count("voice") >= 6
+
+
+@pytest.mark.parametrize("delay_ms", [60, 200, 500, 900])
+@pytest.mark.parametrize("gain_db", [-6.0, -13.0, -20.0])
+def test_a_canceller_that_cancels_nothing(delay_ms: int, gain_db: float) -> None:
+    """Its word is soon found out: too few frames sound like a voice to silence an answer."""
+    played = [*speech(300, seed=delay_ms), *[-96.0] * 80]
+    guard, found = EchoGuard(), []
+    for at in range(len(played)):
+        echo = played[at - delay_ms // 20] + gain_db if at >= delay_ms // 20 else ROOM_DBFS
+        level = max(echo, ROOM_DBFS)
+        found.append(guard.frame(level, played[max(0, at - 199) : at + 1], cancelled=True))
+    assert all(found[at : at + 11].count("voice") < 6 for at in range(len(found)))
+    assert "unsure" not in found[found.index("echo") :]
+
+
 def test_headphones_in_a_loud_room() -> None:
     """What the room sounds like is known from between the answers: it is no echo of any."""
     guard, dice = EchoGuard(), random.Random(2)  # noqa: S311

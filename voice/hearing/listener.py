@@ -222,6 +222,8 @@ class Listener:
                 self._ask_turn_end(turn, decision.number)
             case Resumed() if turn is not None:
                 turn.pause = turn.words_due_ms = None
+                if not turn.went_on:
+                    self._yielding.more_came()
                 turn.went_on = True
                 self._withdraw(turn)
             case Lasting() if turn is not None:
@@ -404,7 +406,8 @@ class Listener:
         meant = found.nothing is None and not self._only_listens(found)
         if meant and self._whose(turn, found) != "own":
             self._barge_in(turn)
-        else:
+        elif whole:
+            # While a voice lasts, words that make no sense yet are the beginning of some that will.
             self._follow_step(self._yielding.nothing_meant())
 
     def _show_progress(self, turn: OpenTurn) -> None:

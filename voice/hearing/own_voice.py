@@ -87,7 +87,9 @@ class OwnVoice:
         """The frame as the ears may take it: silence, where it is Jarvis."""
         if self._playback is None:
             return sound
-        self._verdict = self._guard.frame(sound.level_dbfs, self._playback.envelope())
+        self._verdict = self._guard.frame(
+            sound.level_dbfs, self._playback.envelope(), cancelled=self._playback.cancelled()
+        )
         self._sounded_ms = 0 if self.sounding else self._sounded_ms + FRAME_MS
         path = self._guard.path
         tail_ms = path.delay_ms + 300 if path is not None else _DEAF_TAIL_MS

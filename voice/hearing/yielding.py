@@ -34,7 +34,7 @@ class YieldSettings:
     within_ms: int = 220
     calm_ms: int = 260
     """Without a voice for this long, it was nothing."""
-    most_held_ms: int = 1_400
+    most_held_ms: int = 2_000
     """Whoever hasn't said a word by then says none."""
 
 
@@ -90,6 +90,10 @@ class Yielding:
         """It is no word, or a sign of listening: not again before it has been calm."""
         self._spent = True
         return self._go_on() if self._step != "full" else None
+
+    def more_came(self) -> None:
+        """Behind a pause the same voice says more: perhaps it was meant."""
+        self._spent = False
 
     def stopped(self) -> None:
         """The answer was ended."""

@@ -125,13 +125,14 @@ class _Mute(_Message):
 
 class _Played(_Message):
     """`rtp` is the RTP timestamp that plays at `at_ms` of the page's clock; `latency_ms` is what
-    the device adds behind it."""
+    the device adds behind it. `cancels`: the microphone's echo cancellation is on."""
 
     type: Literal["played"]
     ms: float = Field(ge=0, allow_inf_nan=False)
     rtp: int | None = Field(default=None, ge=0, lt=1 << 32)
     at_ms: float = Field(default=0, ge=0, allow_inf_nan=False)
     latency_ms: float = Field(default=0, ge=0, le=5_000, allow_inf_nan=False)
+    cancels: bool = False
 
 
 class _Ping(_Message):
@@ -529,6 +530,7 @@ class BrowserTransport:
                 self._messages.put_nowait(Muted(message.on))
             case _Played():
                 self.played_ms = int(message.ms)
+                self.playback.cancels = message.cancels
                 if message.rtp is not None:
                     self.playback.reported(message.rtp, message.at_ms, message.latency_ms)
             case _Ping():

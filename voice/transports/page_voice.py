@@ -33,6 +33,8 @@ class PagePlayback:
 
     def __init__(self, tell: Callable[[float], None]) -> None:
         self.loudspeaker = Loudspeaker()
+        self.cancels = False
+        """The page's word on its microphone's echo cancellation."""
         self._tell = tell
         self._rtp_origin: int | None = None
         self._began_s: float | None = None
@@ -91,6 +93,9 @@ class PagePlayback:
 
     def envelope(self) -> list[float]:
         return self.loudspeaker.envelope()
+
+    def cancelled(self) -> bool:
+        return self.cancels
 
     def lower(self) -> None:
         if self._held_at is None and self._gain == 1.0:

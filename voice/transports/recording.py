@@ -146,6 +146,9 @@ class SinkPlayback:
         self.advance()
         return self.loudspeaker.envelope()
 
+    def cancelled(self) -> bool:
+        return False
+
     def lower(self) -> None:
         self.advance()
         self.loudspeaker.lower()

@@ -354,6 +354,9 @@ class Steps:
         # Two seconds of it have gone by already, and the room stayed quiet.
         return [-22.0, -30.0] * 100
 
+    def cancelled(self) -> bool:
+        return False
+
     def lower(self) -> None:
         self.taken.append("lower")
 
@@ -364,10 +367,13 @@ class Steps:
         self.taken.append("go on")
 
 
-def spoken_into(samples: Samples, said: str) -> tuple[list[Heard], list[str]]:
-    """What is heard, and what the answer's voice did, when `samples` come into an answer."""
+def spoken_into(
+    samples: Samples, said: str, partial: str | None = None
+) -> tuple[list[Heard], list[str]]:
+    """What is heard, and what the answer's voice did, when `samples` come into an answer;
+    `partial` are the words while the voice lasts, where they are others."""
     steps = Steps()
-    worker = ScriptedHearing([said], partials=[said])
+    worker = ScriptedHearing([said], partials=[said if partial is None else partial])
 
     async def listen() -> list[Heard]:
         events: list[Heard] = []
@@ -416,3 +422,10 @@ def test_an_answer_is_stopped_by_words(said: str, stops: bool) -> None:
     assert steps[:2] == ["lower", "hold"]
     assert any(isinstance(event, BargedIn) for event in events) is stops
     assert ("go on" in steps) is not stops
+
+
+def test_words_that_make_no_sense_yet() -> None:
+    """While somebody speaks the answer stays silent, whatever the first half second sounds like."""
+    events, steps = spoken_into(recorded("museum"), "What time does the museum open?", "Mhm.")
+    assert any(isinstance(event, BargedIn) for event in events)
+    assert steps == ["lower", "hold"]

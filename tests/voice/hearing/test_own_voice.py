@@ -26,6 +26,9 @@ class Played:
     def envelope(self) -> list[float]:
         return self.levels[-200:]
 
+    def cancelled(self) -> bool:
+        return False
+
     def lower(self) -> None: ...
 
     def hold(self) -> None: ...

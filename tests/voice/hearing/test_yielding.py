@@ -45,8 +45,8 @@ def run(frames: list[FrameSound], *, sounding: bool = True) -> list[tuple[int, A
             id="a short voice",
         ),
         pytest.param(
-            [*[QUIET] * 10, *[VOICE] * 100],
-            [(220, "lower"), (320, "hold"), (1720, "go on")],
+            [*[QUIET] * 10, *[VOICE] * 130],
+            [(220, "lower"), (320, "hold"), (2320, "go on")],
             id="a voice without a word",
         ),
     ],
@@ -73,6 +73,17 @@ def test_a_sign_of_listening() -> None:
         yielding.frame(QUIET, sounding=True, waits=False)
     actions = [yielding.frame(VOICE, sounding=True, waits=False) for _ in range(8)]
     assert "hold" in actions
+
+
+def test_who_goes_on_behind_a_pause() -> None:
+    """What was taken for a sign of listening was none when more follows: silent again at once."""
+    yielding = Yielding()
+    for _ in range(12):
+        yielding.frame(VOICE, sounding=True, waits=True)
+    yielding.nothing_meant()
+    assert yielding.frame(VOICE, sounding=True, waits=False) is None
+    yielding.more_came()
+    assert yielding.frame(VOICE, sounding=True, waits=False) == "hold"
 
 
 def test_an_answer_that_ends_meanwhile() -> None:

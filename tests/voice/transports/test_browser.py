@@ -202,12 +202,13 @@ async def test_messages() -> None:
             {"type": "stop"},
             {"type": "mute", "on": True},
             {"type": "mute", "on": False},
-            {"type": "played", "ms": 1234.5},
+            {"type": "played", "ms": 1234.5, "cancels": True},
             {"type": "ping"},
         ):
             peer.send(message)
         await peer.next("pong")
         assert call.transport.played_ms == 1234
+        assert call.transport.playback.cancelled()
         peer.send({"type": "hang_up"})
         assert await call.over == "hang-up"
         expected: list[FromPage] = [

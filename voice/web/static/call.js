@@ -187,9 +187,11 @@ export class Call {
     const [source] = this.receiver?.getSynchronizationSources() ?? [];
     const { outputLatency, baseLatency } = this.levels.context;
     const latency = 1000 * (outputLatency || baseLatency || 0);
+    const [track] = this.microphone?.getAudioTracks() ?? [];
     this.send({
       type: "played",
       ms: Math.round(this.audio.currentTime * 1000),
+      cancels: Boolean(track?.getSettings().echoCancellation),
       ...(source && { rtp: source.rtpTimestamp, at_ms: performance.now(), latency_ms: latency }),
     });
   }
