@@ -6,9 +6,10 @@ import os
 
 from voice.config import Config
 from voice.engines import choose
-from voice.engines.gemini_live import GeminiLiveEngine
+from voice.engines.gemini_live import GEMINI_LIVE
 from voice.engines.lasting import RemoteEngine
-from voice.engines.openai_realtime import OpenAIRealtimeEngine
+from voice.engines.openai_realtime import OPENAI_REALTIME
+from voice.engines.realtime_engine import RealtimeEngine
 
 GEMINI_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 
@@ -16,13 +17,15 @@ GEMINI_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 def remote_engine(config: Config, choice: choose.Choice) -> RemoteEngine:
     """The engine of a choice that `is_remote`."""
     if choice.kind == "openai":
-        return OpenAIRealtimeEngine(
+        return RealtimeEngine(
+            OPENAI_REALTIME,
             key=openai_key(config),
             url=config.openai_url,
             model=config.openai_model,
             voice=config.openai_voice,
         )
-    return GeminiLiveEngine(
+    return RealtimeEngine(
+        GEMINI_LIVE,
         key=gemini_key(config),
         url=config.gemini_url,
         model=config.gemini_model,

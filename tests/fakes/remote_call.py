@@ -26,9 +26,10 @@ from pipecat.workers.runner import WorkerRunner
 from memory.records import Prefix, Turn
 from tests.fakes.gemini_server import GeminiServer
 from tests.fakes.realtime_server import RealtimeServer
-from voice.engines.gemini_live import GeminiLiveEngine
-from voice.engines.openai_realtime import OpenAIRealtimeEngine
+from voice.engines.gemini_live import GEMINI_LIVE
+from voice.engines.openai_realtime import OPENAI_REALTIME
 from voice.engines.protocol import Engine, Opening, no_notes
+from voice.engines.realtime_engine import RealtimeEngine
 from voice.frames import (
     AnswerBeganFrame,
     AnswerDoneFrame,
@@ -288,8 +289,8 @@ class Caller(ABC, Generic[S]):
 class OpenAICaller(Caller[RealtimeServer]):
     rate_hz = 24_000
 
-    def make_engine(self, url: str, key: str) -> OpenAIRealtimeEngine:
-        return OpenAIRealtimeEngine(url=url, key=key)
+    def make_engine(self, url: str, key: str) -> RealtimeEngine:
+        return RealtimeEngine(OPENAI_REALTIME, url=url, key=key)
 
     async def second_session(self) -> None:
         """Until the call goes on in a second session."""
@@ -309,8 +310,8 @@ class OpenAICaller(Caller[RealtimeServer]):
 class GeminiCaller(Caller[GeminiServer]):
     rate_hz = 16_000
 
-    def make_engine(self, url: str, key: str) -> GeminiLiveEngine:
-        return GeminiLiveEngine(url=url, key=key)
+    def make_engine(self, url: str, key: str) -> RealtimeEngine:
+        return RealtimeEngine(GEMINI_LIVE, url=url, key=key)
 
     def contents(self, role: str, connection: int | None = None) -> list[str]:
         """The texts that the server was told as content of the client."""

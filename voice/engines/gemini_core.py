@@ -84,14 +84,11 @@ def _declared(tool: Tool) -> Event:
 
 
 class GeminiCore(RealtimeCore):
-    """`handle` resumes the session; None where there is none, or it was refused."""
-
     rate_hz = MICROPHONE_HZ
     answer_s = 6.0
 
     def __init__(self, *, prefix: Prefix, language: Language, earlier: Sequence[Turn] = ()) -> None:
         super().__init__(prefix=prefix, language=language, earlier=earlier)
-        self.handle: str | None = None
         self._handle_knows = 0
         self._fresh_session()
 

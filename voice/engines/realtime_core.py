@@ -57,9 +57,11 @@ _MOST_CONTINUED = 2
 
 class RealtimeCore(ABC):
     """`rate_hz` is what the service wants from the microphone, `answer_s` how long it may be
-    silent when it owes an answer."""
+    silent when it owes an answer. `handle` names the session to the service, so that another can
+    carry it on; None where there is no such thing."""
 
     rate_hz: int
+    handle: str | None = None
     answer_s: float = 20.0
 
     def __init__(self, *, prefix: Prefix, language: Language, earlier: Sequence[Turn] = ()) -> None:
@@ -106,6 +108,11 @@ class RealtimeCore(ABC):
     def is_waiting(self) -> bool:
         """Somebody speaks or waits: a dead line must be found at once."""
         return self._turn is not None or self._answer is not None
+
+    @property
+    def is_owed(self) -> bool:
+        """An answer was asked for and is not over."""
+        return self._answer is not None
 
     @property
     def unanswered(self) -> tuple[Question, ...]:

@@ -56,6 +56,7 @@ from voice.engines.realtime_times import (
     CONNECTS_WITH_SPARE,
     DEAD_S,
     LASTING_S,
+    Pongs,
     Renewal,
     patience_s,
     pause_s,
@@ -91,15 +92,15 @@ Struggles = Callable[[], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """What differs between services. `overlaps`: a session may be opened while the last one still
-    stands. `pings`: a dead line shows in a ping. `lifetime_s`: what a session lasts where the
-    service does not say."""
+    """What differs between services. `greeting` takes the handle of the session that is carried
+    on. `overlaps`: a session may be carried on while it still stands. `pongs`: what a missing one
+    means. `lifetime_s`: what a session lasts where the service does not say."""
 
     name: str
     address: Address
-    greeting: Callable[[Prefix], Greeting]
+    greeting: Callable[[Prefix, str | None], Greeting]
     overlaps: bool
-    pings: bool
+    pongs: Pongs
     lifetime_s: float
 
 
@@ -128,6 +129,7 @@ class RealtimeSession(FrameProcessor):
         self._link: Link | None = None
         self._standby: Link | None = None
         self._renewal = Renewal()
+        self._pongs = service.pongs
         self._rtt_s = 0.0
         self._strikes = 0
         self._told_lost = False
@@ -149,7 +151,7 @@ class RealtimeSession(FrameProcessor):
 
     async def begin(self) -> None:
         """The first session, before there is a pipeline. Raises SessionRefused."""
-        self._adopt(await self._open(self._core.prefix), None)
+        self._adopt(await self._open(self._core.prefix, self._core.handle), None)
 
     async def end(self) -> None:
         """At once, whatever is under way; more than once does no harm."""
@@ -211,8 +213,8 @@ class RealtimeSession(FrameProcessor):
             if not task.cancelled() and (bug := task.exception()) is not None:
                 log.error("a bug in the realtime session", exc_info=bug)
 
-    async def _open(self, prefix: Prefix) -> Link:
-        link = await open_link(self._service.address, self._service.greeting(prefix))
+    async def _open(self, prefix: Prefix, handle: str | None) -> Link:
+        link = await open_link(self._service.address, self._service.greeting(prefix, handle))
         link.start()
         return link
 
@@ -258,7 +260,7 @@ class RealtimeSession(FrameProcessor):
             standby, self._standby = self._standby, None
             try:
                 prefix = None if standby else await self._fresh_prefix()
-                link = standby or await self._open(prefix or self._core.prefix)
+                link = standby or await self._open(prefix or self._core.prefix, self._core.handle)
             except SessionRefused as refused:
                 judgement = refused.judgement
                 if judgement.verdict == "fatal":
@@ -337,16 +339,19 @@ class RealtimeSession(FrameProcessor):
                 between_answers=self._core.is_between_answers,
             ):
                 await self._renew(link)
-            elif self._service.pings and not await self._is_alive(link):
+            elif not await self._is_alive(link):
                 await self._replace_silent(link)
 
     async def _is_alive(self, link: Link) -> bool:
         loop = asyncio.get_running_loop()
         asked_s = loop.time()
-        if not await link.ping(patience_s(self._rtt_s)):
-            return False
-        self._rtt_s = 0.8 * self._rtt_s + 0.2 * (loop.time() - asked_s)
-        return True
+        answered = await link.ping(patience_s(self._rtt_s))
+        if answered:
+            self._rtt_s = 0.8 * self._rtt_s + 0.2 * (loop.time() - asked_s)
+        lives = answered or link.heard_s > asked_s or not self._pongs.are_trusted
+        if lives:
+            self._pongs = self._pongs.after(answered=answered, owed=self._core.is_owed)
+        return lives
 
     async def _renew(self, link: Link) -> None:
         """The next session before the service ends this one. Where two may stand side by side, the
@@ -357,7 +362,7 @@ class RealtimeSession(FrameProcessor):
             return
         prefix = await self._fresh_prefix()
         try:
-            fresh = await self._open(prefix or self._core.prefix)
+            fresh = await self._open(prefix or self._core.prefix, self._core.handle)
         except SessionRefused as refused:
             log.warning("no session to renew with: %s", refused.judgement.text)
             self._renewal = self._renewal.later(asyncio.get_running_loop().time())
@@ -371,18 +376,21 @@ class RealtimeSession(FrameProcessor):
             await fresh.close()
 
     async def _replace_silent(self, link: Link) -> None:
-        """A session that does not answer pings gets a successor; it stays if it wakes up first."""
+        """A session that does not answer pings gets a successor, that is told everything; it stays
+        if it wakes up first."""
         asked_s = asyncio.get_running_loop().time()
         try:
-            fresh = await self._open(self._core.prefix)
+            fresh = await self._open(self._core.prefix, None)
         except SessionRefused:
             if asyncio.get_running_loop().time() - link.heard_s > DEAD_S:
                 link.abort()
             return
         if link.heard_s > asked_s or self._link is not link:
+            self._pongs = self._pongs.after(answered=False, owed=self._core.is_owed)
             await fresh.close()
             return
         log.warning("a session is silent and is left for another")
+        self._core.forget_resumption()
         self._standby = fresh
         link.abort()
 

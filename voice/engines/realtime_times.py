@@ -42,6 +42,26 @@ def patience_s(rtt_s: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Pongs:
+    """Whether a missing pong means a dead line. At a service that was seen to be slow with them
+    they earn it: `needed` came in time, one after the other, while it owed an answer."""
+
+    needed: int = 0
+    in_row: int = 0
+
+    @property
+    def are_trusted(self) -> bool:
+        return self.in_row >= self.needed
+
+    def after(self, *, answered: bool, owed: bool) -> Pongs:
+        """After a ping on a line that lives, as far as is known. A pong that comes when nothing
+        is to be done says nothing of those that come in mid-answer."""
+        if not answered:
+            return replace(self, in_row=0)
+        return replace(self, in_row=min(self.needed, self.in_row + 1)) if owed else self
+
+
+@dataclass(frozen=True, slots=True)
 class Renewal:
     """From when on a session is renewed: at a quiet moment, and at the last at any moment between
     two answers. In seconds of the loop's clock."""

@@ -21,7 +21,8 @@ from tests.fakes.realtime_server import (
     Twice,
 )
 from tests.fakes.remote_call import BEGAN_AT, GeminiCaller, calling
-from voice.engines.gemini_live import GeminiLiveEngine
+from voice.engines.gemini_live import GEMINI_LIVE
+from voice.engines.realtime_engine import RealtimeEngine
 from voice.errors import EngineUnavailable
 from voice.frames import AnswerBeganFrame, AnswerDoneFrame, AnswerFailedFrame, TypedFrame
 from voice.records import NoTurn, Partial, Told
@@ -206,6 +207,7 @@ def test_a_tool_is_used_also_where_the_session_is_lost_meanwhile(fault: Any) -> 
 
 # Sessions ---------------------------------------------------------------------------------
 
+THINKS_S = 1.0
 DROPS = [Abort(), Close(1000), Close(1001), Close(1006), Close(1007), Close(1011), HalfOpen()]
 PLACES = [
     "realtimeInput.activityStart",
@@ -233,6 +235,25 @@ def test_a_lost_socket_costs_no_answer(drop: Any, place: str) -> None:
         assert 2 <= len(caller.server.connections) <= 3
 
     play(scenario, serving(faults=[Fault(place, drop)]))
+
+
+def test_a_dead_line_is_found_by_its_pongs_once_the_service_gave_them_in_time() -> None:
+    """The next session is asked within a second, and is told what the handle would have held."""
+
+    async def scenario(caller: GeminiCaller) -> None:
+        await caller.ask("One?")
+        await caller.say("Two?")
+        await asyncio.sleep(0.1)
+        await caller.server.connections[0].kill("half-open")
+        asked_s = asyncio.get_running_loop().time()
+        await caller.until(lambda: len(caller.of(AnswerBeganFrame)) == 2)
+        assert asyncio.get_running_loop().time() - asked_s <= 1.0 + THINKS_S
+        assert len(caller.server.connections) == 2
+        assert not caller.server.connections[1].resumed
+        assert caller.contents("model", 1) == [Answer().text]
+        assert not caller.notices
+
+    play(scenario, serving(Answer(think_s=THINKS_S)))
 
 
 def test_a_session_is_resumed_by_its_handle() -> None:
@@ -355,7 +376,7 @@ def test_a_session_that_cannot_be_opened_says_why(
 
     async def main() -> str:
         async with asyncio.timeout(100), server() as listening:
-            engine = GeminiLiveEngine(**{"url": listening.url, **settings})
+            engine = RealtimeEngine(GEMINI_LIVE, **{"url": listening.url, **settings})
             with pytest.raises(EngineUnavailable) as fault:
                 await engine.open(GeminiCaller(listening).opening())
             await engine.close()
@@ -381,7 +402,9 @@ def test_neither_key_nor_words_are_logged(caplog: pytest.LogCaptureFixture) -> N
 
 def test_what_the_engine_is_stands_in_words() -> None:
     """The description names the model, where the words go and who pays."""
-    far = GeminiLiveEngine(key="k").description
+    far = RealtimeEngine(GEMINI_LIVE, key="k").description
     assert far.words_go_to == "generativelanguage.googleapis.com"
     assert far.thinks == "gemini-3.8-live" and "billed to your key" in far.costs
-    assert GeminiLiveEngine(url="ws://127.0.0.1:9/x").description.words_go_to.endswith("machine")
+    assert RealtimeEngine(GEMINI_LIVE, url="ws://127.0.0.1:9/x").description.words_go_to.endswith(
+        "machine"
+    )

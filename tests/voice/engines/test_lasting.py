@@ -15,8 +15,9 @@ from tests.fakes.remote_call import BEGAN_AT, Caller, calling
 from tests.fakes.tone_voice import ToneVoice
 from voice.engines.lasting import LastingEngine, answered
 from voice.engines.local import LocalEngine
-from voice.engines.openai_realtime import OpenAIRealtimeEngine
+from voice.engines.openai_realtime import OPENAI_REALTIME
 from voice.engines.protocol import Engine
+from voice.engines.realtime_engine import RealtimeEngine
 from voice.engines.scripted import ScriptedModel
 from voice.errors import EngineUnavailable
 from voice.frames import AnswerFailedFrame
@@ -42,7 +43,7 @@ class LastingCaller(Caller[RealtimeServer]):
             return LocalEngine(self.model, ToneVoice(), languages=("en",), description=LOCAL)
 
         self.model = ScriptedModel(lambda _: "It is in May.")
-        return LastingEngine(OpenAIRealtimeEngine(url=url, key=key), spare)
+        return LastingEngine(RealtimeEngine(OPENAI_REALTIME, url=url, key=key), spare)
 
 
 def play(

@@ -35,7 +35,8 @@ from tests.fakes.realtime_server import (
 from tests.fakes.remote_call import ANSWERING, BEGAN_AT, NOTEBOOK, calling
 from tests.fakes.remote_call import OpenAICaller as Caller
 from voice.engines.openai_core import OpenAICore, settings
-from voice.engines.openai_realtime import OpenAIRealtimeEngine
+from voice.engines.openai_realtime import OPENAI_REALTIME
+from voice.engines.realtime_engine import RealtimeEngine
 from voice.engines.realtime_records import Question, Send
 from voice.errors import EngineUnavailable
 from voice.frames import (
@@ -1212,7 +1213,7 @@ def test_nothing_that_is_said_is_logged(caplog: pytest.LogCaptureFixture) -> Non
 def refused(server: Callable[[], RealtimeServer], **settings: Any) -> str:
     async def main() -> str:
         async with asyncio.timeout(100), server() as listening:
-            engine = OpenAIRealtimeEngine(**{"url": listening.url, **settings})
+            engine = RealtimeEngine(OPENAI_REALTIME, **{"url": listening.url, **settings})
             with pytest.raises(EngineUnavailable) as fault:
                 await engine.open(Caller(listening).opening())
             await engine.close()
@@ -1278,7 +1279,7 @@ def test_notebooks_larger_than_the_socket_s_default_limit_are_no_fault() -> None
 
     async def main() -> None:
         async with asyncio.timeout(100), RealtimeServer() as server:
-            engine = OpenAIRealtimeEngine(url=server.url)
+            engine = RealtimeEngine(OPENAI_REALTIME, url=server.url)
             await engine.open(Caller(server).opening(prefix="ñ" * 1_500_000))
             await engine.close()
             (update,) = server.received("session.update")
@@ -1289,8 +1290,11 @@ def test_notebooks_larger_than_the_socket_s_default_limit_are_no_fault() -> None
 
 def test_what_the_engine_is_stands_in_words() -> None:
     """The description names the model and where the words go; an open line is warned of."""
-    far = OpenAIRealtimeEngine(key="k").description
+    far = RealtimeEngine(OPENAI_REALTIME, key="k").description
     assert far.words_go_to == "api.openai.com" and far.thinks == "gpt-realtime-2.1"
-    near = OpenAIRealtimeEngine(url="ws://127.0.0.1:9000/v1/realtime").description
+    near = RealtimeEngine(OPENAI_REALTIME, url="ws://127.0.0.1:9000/v1/realtime").description
     assert near.words_go_to.endswith("on this machine") and not near.warning
-    assert "not encrypted" in OpenAIRealtimeEngine(url="ws://192.0.2.7/v1").description.warning
+    assert (
+        "not encrypted"
+        in RealtimeEngine(OPENAI_REALTIME, url="ws://192.0.2.7/v1").description.warning
+    )

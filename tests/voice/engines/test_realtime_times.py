@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voice.engines.realtime_times import CONNECTS, Renewal, patience_s, pause_s, pulse_s
+from voice.engines.realtime_times import CONNECTS, Pongs, Renewal, patience_s, pause_s, pulse_s
 
 
 def test_tries_grow_apart() -> None:
@@ -49,3 +49,26 @@ def test_a_session_is_renewed_at_a_quiet_moment_before_its_end(
 ) -> None:
     """First quiet moments count, near the end any moment between two answers; never within one."""
     assert renewal.is_due(now_s, quiet=quiet, between_answers=between) == due
+
+
+@pytest.mark.parametrize(
+    ("needed", "pings", "trusted"),
+    [
+        (0, "", True),
+        (0, "--", True),
+        (3, "", False),
+        (3, "ooo", True),
+        (3, "oo", False),
+        (3, "qqqq", False),
+        (3, "ooqqo", True),
+        (3, "oo-o", False),
+        (3, "ooooo-oo", False),
+        (3, "ooooo-ooo", True),
+    ],
+)
+def test_pongs_earn_trust_in_mid_answer(needed: int, pings: str, trusted: bool) -> None:
+    """o: a pong while an answer was owed, q: in a quiet moment, -: none on a line that lives."""
+    pongs = Pongs(needed=needed)
+    for ping in pings:
+        pongs = pongs.after(answered=ping != "-", owed=ping != "q")
+    assert pongs.are_trusted is trusted
