@@ -24,27 +24,19 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.scripted_call import recorded, scripted_call
 from memory import Memory
-from memory.records import LANGUAGES
 from tests.fakes.tone_voice import ToneVoice
-from voice.call import Call, CallSetup
-from voice.engines.local import LocalEngine
 from voice.engines.scripted import ScriptedModel
-from voice.hearing.ears import Ears
-from voice.hearing.listener import HearingSettings
 from voice.hearing.scripted import ScriptedHearing
 from voice.logs import forward_loguru, set_up
-from voice.recording import RecordedCall
-from voice.records import CallEvent, EngineDescription
+from voice.records import CallEvent
 from voice.transports.recording import RecordingTransport
 from voice.virtual_time import run_virtual
 
 BEGAN = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
 TURN_EVERY_S = 30
 QUARTER_S = 900
-ABOUT = EngineDescription(
-    name="Script", hears="", thinks="", speaks="", words_go_to="nowhere", costs="nothing"
-)
 
 
 class Line(RecordingTransport):
@@ -84,31 +76,11 @@ async def grow(folder: Path, hours: float) -> list[Measured]:
 
     (folder / "vault").mkdir()
     memory = Memory.open(folder / "vault", folder / "state", now)
-    empty = RecordedCall(
-        conversation="c1", began_at=BEGAN, language="en", languages=LANGUAGES, engine=ABOUT,
-        note="", ended="hang-up", microphone=b"", answers=(), typed=(), expected=None,
-    )  # fmt: skip
-    line = Line(empty)
+    line = Line(recorded(BEGAN))
     line.gone = loop.create_future()
     hearing, voice = ScriptedHearing(["mhm"]), ToneVoice()
     model = ScriptedModel(lambda _: "On the third of May, which is a Sunday, in the morning.")
-    call = Call(
-        CallSetup(
-            transport=line,
-            ears=Ears(hearing, HearingSettings(), LANGUAGES, "en"),
-            engine=LocalEngine(
-                model,
-                voice,
-                languages=LANGUAGES,
-                description=ABOUT,
-            ),
-            conversation=memory.begin("c1", "call", now()),
-            memory=memory,
-            session=memory.session(),
-            language="en",
-            now=now,
-        )
-    )
+    call = scripted_call(line, hearing, model, memory, now, voice)
     running = asyncio.create_task(call.run())
     noise = np.random.default_rng(1).normal(size=16_000 * 20).clip(-4, 4) * 30
     sound = noise.astype("<i2").tobytes()

@@ -21,29 +21,20 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.scripted_call import SPOKEN, recorded, scripted_call
 from memory import Memory
-from memory.records import LANGUAGES
-from tests.fakes.tone_voice import ToneVoice
 from voice.audio import decode
-from voice.call import Call, CallSetup
-from voice.engines.local import LocalEngine
 from voice.engines.scripted import ScriptedModel
-from voice.hearing.ears import Ears
-from voice.hearing.listener import HearingSettings
 from voice.hearing.scripted import ScriptedHearing
 from voice.logs import forward_loguru, set_up
-from voice.recording import RecordedCall, RecordedTyped
-from voice.records import EngineDescription, TurnAdded
+from voice.recording import RecordedTyped
+from voice.records import TurnAdded
 from voice.transports.recording import RecordingTransport
 from voice.virtual_time import run_virtual
 
 BEGAN = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
-SPOKEN = Path(__file__).parents[1] / "fixtures/calls/english/microphone.flac"
 PROMISED_S = 0.5
 LENGTH_S = 10.0
-ABOUT = EngineDescription(
-    name="Script", hears="", thinks="", speaks="", words_go_to="nowhere", costs="nothing"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +56,10 @@ async def once(folder: Path, sound: bytes, at_s: float | None, step: int | None)
 
     (folder / "vault").mkdir()
     memory = Memory.open(folder / "vault", folder / "state", now)
-    line = RecordingTransport(
-        RecordedCall(
-            conversation="c1",
-            began_at=BEGAN,
-            language="en",
-            languages=LANGUAGES,
-            engine=ABOUT,
-            note="",
-            ended="hang-up",
-            microphone=sound,
-            answers=(),
-            typed=(RecordedTyped(at_ms=6_000, text="and when?", pasted=False),),
-            expected=None,
-        )
-    )
-    call = Call(
-        CallSetup(
-            transport=line,
-            ears=Ears(ScriptedHearing(["When is it?"]), HearingSettings(), LANGUAGES, "en"),
-            engine=LocalEngine(
-                ScriptedModel(lambda _: "On the third of May, which is a Sunday."),
-                ToneVoice(),
-                languages=LANGUAGES,
-                description=ABOUT,
-            ),
-            conversation=memory.begin("c1", "call", now()),
-            memory=memory,
-            session=memory.session(),
-            language="en",
-            now=now,
-        )
-    )
+    typed = RecordedTyped(at_ms=6_000, text="and when?", pasted=False)
+    line = RecordingTransport(recorded(BEGAN, sound, (typed,)))
+    model = ScriptedModel(lambda _: "On the third of May, which is a Sunday.")
+    call = scripted_call(line, ScriptedHearing(["When is it?"]), model, memory, now)
 
     async def keyboard(turn: RecordedTyped) -> None:
         await call.typed(turn.text, pasted=turn.pasted)

@@ -23,35 +23,26 @@ from pathlib import Path
 from typing import Any
 
 from bench.review_stall import proposal, talk, tick
+from bench.scripted_call import SPOKEN, recorded, scripted_call
 from memory import Memory, warm
 from memory.asking import Alone
 from memory.figures import percentile
 from memory.llm.protocol import Llm
 from memory.llm.scripted import ScriptedLlm
 from memory.records import LANGUAGES
-from tests.fakes.tone_voice import ToneVoice
 from voice.audio import decode
-from voice.call import Call, CallSetup
 from voice.collector import settle
 from voice.config import load
-from voice.engines.local import LocalEngine
 from voice.engines.scripted import ScriptedModel
 from voice.equipment import hearing_worker
 from voice.hearing.detector import silero
-from voice.hearing.ears import Ears
-from voice.hearing.listener import HearingSettings
 from voice.logs import forward_loguru, set_up
-from voice.recording import RecordedCall
-from voice.records import EngineDescription, TurnAdded
+from voice.records import TurnAdded
 from voice.transports.recording import RecordingTransport
 from voice.workers import Worker
 
-SPOKEN = Path(__file__).parents[1] / "fixtures/calls/english/microphone.flac"
 REVIEWED = 150
 MEANWHILE = ("turns", "words", "turn_end", "reviews")
-ABOUT = EngineDescription(
-    name="Script", hears="", thinks="", speaks="", words_go_to="nowhere", costs="nothing"
-)
 
 
 def now() -> datetime:
@@ -88,30 +79,8 @@ async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], C
     alone: list[int] = []
     await tick(alone, loop.time() + min(seconds, 5.0))
     sound = decode(SPOKEN).astype("<i2").tobytes()
-    line = RecordingTransport(
-        RecordedCall(
-            conversation="call", began_at=now(), language="en", languages=LANGUAGES, engine=ABOUT,
-            note="", ended="hang-up", microphone=sound * (1 + int(seconds) // 25), answers=(),
-            typed=(), expected=None,
-        )
-    )  # fmt: skip
-    call = Call(
-        CallSetup(
-            transport=line,
-            ears=Ears(asked, HearingSettings(), LANGUAGES, "en"),
-            engine=LocalEngine(
-                ScriptedModel(lambda _: "On the third of May."),
-                ToneVoice(),
-                languages=LANGUAGES,
-                description=ABOUT,
-            ),
-            conversation=memory.begin("call", "call", now()),
-            memory=memory,
-            session=memory.session(),
-            language="en",
-            now=now,
-        )
-    )
+    line = RecordingTransport(recorded(now(), sound * (1 + int(seconds) // 25)))
+    call = scripted_call(line, asked, ScriptedModel(lambda _: "On the third of May."), memory, now)
     llm = ScriptedLlm([proposal(number) for number in range(REVIEWED + 5)])
 
     async def model() -> Llm:
