@@ -28,8 +28,9 @@ from loguru import logger
 from pipecat.frames.frames import TTSAudioRawFrame
 
 from tests.fakes.gemini_server import GeminiServer
-from tests.fakes.realtime_server import Answer, RealtimeServer
+from tests.fakes.realtime_server import RealtimeServer
 from tests.fakes.remote_call import BEGAN_AT, Caller, GeminiCaller, OpenAICaller, calling
+from tests.fakes.service import Answer
 from voice.frames import AnswerDoneFrame, AnswerFailedFrame
 from voice.records import Partial, SpeechBegan
 from voice.virtual_time import run_virtual

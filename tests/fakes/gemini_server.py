@@ -9,36 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
-import itertools
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from http import HTTPStatus
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.exceptions import ConnectionClosed
-from websockets.http11 import Request, Response
+from websockets.asyncio.server import ServerConnection
 
-from tests.fakes.prompt_cache import DOCUMENTED, PromptCache, Rule, tokens
-from tests.fakes.realtime_server import (
-    RATE_HZ,
-    Abort,
-    Answer,
-    Behind,
-    Close,
-    Delay,
-    Entry,
-    Fault,
-    HalfOpen,
-    Say,
-    Twice,
-    speech,
-)
-
-Event = dict[str, Any]
+from tests.fakes.prompt_cache import tokens
+from tests.fakes.service import RATE_HZ, Answer, Event, FakeConnection, FakeService, speech
 
 SETUP_FIELDS = {
     "model", "generationConfig", "systemInstruction", "tools", "realtimeInputConfig",
@@ -49,157 +28,47 @@ INPUT_FIELDS = {"audio", "video", "text", "activityStart", "activityEnd", "audio
 
 
 @dataclass
-class GeminiServer:
-    """`async with GeminiServer(...) as server`: listens on `server.url`.
+class GeminiServer(FakeService["GeminiConnection"]):
+    """`cap_s` ends each connection, and `go_away_s` ahead it says so. `knows_handles`: False
+    refuses every handle. `plays`: turnComplete comes when the sound would have been played."""
 
-    As `RealtimeServer`; besides, `cap_s` ends each connection, `go_away_s` ahead it says so.
-    `knows_handles`: False refuses every handle. `plays`: turnComplete comes when the sound would
-    have been played.
-    """
-
-    answers: list[Answer] = field(default_factory=lambda: [Answer()])
-    faults: list[Fault] = field(default_factory=list)
-    refuse: list[int | None] = field(default_factory=list)
-    key: str | None = None
-    cap_s: float | None = None
     go_away_s: float = 5.0
     knows_handles: bool = True
     plays: bool = False
-    handshake_s: float = 0.0
-    cache_rule: Rule = DOCUMENTED
-    script: Callable[[list[Event]], Answer] | None = None
+
+    path = "/ws/BidiGenerateContent"
 
     def __post_init__(self) -> None:
-        self.log: list[Entry] = []
-        self.connections: list[GeminiConnection] = []
-        self.requests: list[Request] = []
-        self.cache = PromptCache(self.cache_rule)
+        super().__post_init__()
         self.handles: dict[str, tuple[list[Event], GeminiConnection]] = {}
-        self.given = 0
-        self._counts: dict[tuple[str, str], int] = {}
-        self._changed = asyncio.Event()
-        self._server: Server | None = None
-        self.port = 0
 
-    @property
-    def url(self) -> str:
-        return f"ws://127.0.0.1:{self.port}/ws/BidiGenerateContent"
-
-    async def __aenter__(self) -> GeminiServer:
-        self._server = await serve(
-            self._serve, "127.0.0.1", self.port, process_request=self._admit,
-            max_size=None, ping_interval=None, close_timeout=0.1,
-        )  # fmt: skip
-        self.port = next(iter(self._server.sockets)).getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def stop(self) -> None:
-        if self._server is None:
-            return
-        server, self._server = self._server, None
-        for connection in self.connections:
-            connection.abort()
-        server.close()
-        await server.wait_closed()
-
-    async def restart(self) -> None:
-        await self.__aenter__()
-
-    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
-        self.requests.append(request)
-        status = self.refuse.pop(0) if self.refuse else None
-        if status is None:
-            return None
+    def _refusal(self, status: int) -> Event:
         known = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 503: "UNAVAILABLE"}
-        body = {"error": {"code": status, "message": "refused", "status": known.get(status)}}
-        return connection.respond(HTTPStatus(status), json.dumps(body))
+        return {"code": status, "message": "refused", "status": known.get(status)}
 
-    async def _serve(self, socket: ServerConnection) -> None:
-        connection = GeminiConnection(self, socket, len(self.connections))
-        self.connections.append(connection)
-        with contextlib.suppress(ConnectionClosed):
-            await connection.run()
+    def _connection(self, socket: ServerConnection, number: int) -> GeminiConnection:
+        return GeminiConnection(self, socket, number)
 
-    def note(self, by: str, connection: int, kind: str, event: Event) -> list[Fault]:
-        at_s = asyncio.get_running_loop().time()
-        self.log.append(Entry(at_s, by, connection, {"type": kind, **event}))
-        count = self._counts[by, kind] = self._counts.get((by, kind), 0) + 1
-        self._changed.set()
-        return [fault for fault in self.faults if fault.at == kind and fault.nth == count]
-
-    def received(self, *kinds: str, connection: int | None = None) -> list[Event]:
-        return self._entries("client", kinds, connection)
-
-    def sent(self, *kinds: str, connection: int | None = None) -> list[Event]:
-        return self._entries("server", kinds, connection)
-
-    def _entries(self, by: str, kinds: Iterable[str], connection: int | None) -> list[Event]:
-        wanted = tuple(kinds)
-        return [
-            entry.event
-            for entry in self.log
-            if entry.by == by
-            and (not wanted or entry.type in wanted)
-            and (connection is None or entry.connection == connection)
-        ]
-
-    async def until(self, true: Callable[[], object]) -> None:
-        while not true():
-            self._changed.clear()
-            await self._changed.wait()
-
-    def next_answer(self, items: list[Event]) -> Answer:
-        """The next of the script; the rest of the last one for a client that says "Go on."."""
-        if self.script is not None:
-            return self.script(items)
-        last = self.answers[min(self.given - 1, len(self.answers) - 1)] if self.given else None
+    def _rest(self, last: Answer, items: list[Event]) -> Answer | None:
         told = [item for item in items if item["role"] == "model" and "told" in item]
-        if last and told and items[-1].get("text") == "Go on.":
-            return last.rest(str(told[-1]["text"]))
-        answer = self.answers[min(self.given, len(self.answers) - 1)]
-        self.given += 1
-        return answer
+        goes_on = told and items[-1].get("text") == "Go on."
+        return last.rest(str(told[-1]["text"])) if goes_on else None
 
 
-class GeminiConnection:
+class GeminiConnection(FakeConnection):
     """One socket. `items` are the conversation as the model knows it: of role user or model, with
     `text` or `audio_ms`; `told` where the client told what the model said."""
 
     def __init__(self, server: GeminiServer, socket: ServerConnection, number: int) -> None:
         self._server = server
-        self._socket = socket
-        self._number = number
-        self._ids = itertools.count(1)
-        self._half_open = False
+        super().__init__(socket, number)
         self._activity: Event | None = None
         self._turn: asyncio.Task[None] | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._held: bytes | None = None
         self._results: dict[str, asyncio.Future[str]] = {}
         self._answering: Event | None = None
         self.open = True
         self.setup: Event = {}
         self.resumed = False
-        self.items: list[Event] = []
-        self.turns_bytes: list[int] = []
-
-    def abort(self) -> None:
-        self._socket.transport.abort()
-
-    async def kill(self, how: str) -> None:
-        """As with the other service; its session ends with a sentence."""
-        if how == "half-open":
-            self._half_open = True
-            self._socket.transport.pause_reading()
-        elif how == "session_expired":
-            await self._refuse(1011, "Deadline expired before operation could complete.")
-        elif how == "1006":
-            self.abort()
-        else:
-            await self._refuse(int(how), "")
 
     async def run(self) -> None:
         try:
@@ -208,8 +77,9 @@ class GeminiConnection:
                 kinds = _kinds(message)
                 handled = True
                 for kind in kinds:
-                    for fault in self._server.note("client", self._number, kind, message):
-                        handled = await self._fault(fault) and handled
+                    event = {"type": kind, **message}
+                    for fault in self._server.note("client", self._number, event):
+                        handled = await self._fault(fault, event) and handled
                 if handled:
                     await self._handle(message)
         finally:
@@ -224,40 +94,11 @@ class GeminiConnection:
         if self._half_open:
             return
         raw = json.dumps(message).encode()
-        faults = self._server.note("server", self._number, kind, message)
-        kinds = [fault.do for fault in faults]
-        for fault in kinds:
-            if isinstance(fault, Delay):
-                await asyncio.sleep(fault.by_s)
-        held, self._held = self._held, None
-        if any(isinstance(fault, Behind) for fault in kinds):
-            self._held = raw
-        else:
-            with contextlib.suppress(ConnectionClosed):
-                for each in (raw, *([held] if held else [])):
-                    await self._socket.send(each)
-                if any(isinstance(fault, Twice) for fault in kinds):
-                    await self._socket.send(raw)
+        event = {"type": kind, **message}
+        faults = self._server.note("server", self._number, event)
+        await self._transmit(raw, faults)
         for scripted in faults:
-            await self._fault(scripted)
-
-    async def _fault(self, fault: Fault) -> bool:
-        match fault.do:
-            case Abort():
-                self.abort()
-                return False
-            case Close(code, reason):
-                await self._refuse(code, reason)
-                return False
-            case HalfOpen():
-                self._half_open = True
-                self._socket.transport.pause_reading()
-                return False
-            case Say(raw):
-                await self._socket.send(raw)
-                return True
-            case _:
-                return True
+            await self._fault(scripted, event)
 
     # What the client says --------------------------------------------------------------
 
@@ -300,7 +141,7 @@ class GeminiConnection:
         await asyncio.sleep(server.handshake_s)
         await self._send("setupComplete", {"setupComplete": {}})
         if server.cap_s is not None:
-            self._start(self._expire(server.cap_s))
+            self._start(self._end_in_time(server.cap_s))
 
     async def _resume(self, handle: str) -> bool:
         state = self._server.handles.get(handle) if self._server.knows_handles else None
@@ -315,16 +156,14 @@ class GeminiConnection:
         self.resumed = True
         return True
 
-    def _start(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _expire(self, cap_s: float) -> None:
+    async def _end_in_time(self, cap_s: float) -> None:
         ahead_s = min(self._server.go_away_s, cap_s)
         await asyncio.sleep(cap_s - ahead_s)
         await self._send("goAway", {"goAway": {"timeLeft": f"{ahead_s:g}s"}})
-        await asyncio.sleep(ahead_s)
+        await self._expire(ahead_s)
+
+    async def _expire(self, after_s: float) -> None:
+        await asyncio.sleep(after_s)
         await self._refuse(1011, "Deadline expired before operation could complete.")
 
     async def _input(self, given: Event) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from tests.fakes.realtime_server import Answer, Event, RealtimeServer, speech
+from tests.fakes.realtime_server import RealtimeServer
+from tests.fakes.service import Answer, Event, speech
 from voice.virtual_time import run_virtual
 
 

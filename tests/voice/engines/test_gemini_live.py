@@ -10,17 +10,8 @@ import pytest
 from pipecat.frames.frames import TTSAudioRawFrame
 
 from tests.fakes.gemini_server import GeminiServer
-from tests.fakes.realtime_server import (
-    Abort,
-    Answer,
-    Behind,
-    Close,
-    Fault,
-    HalfOpen,
-    Say,
-    Twice,
-)
 from tests.fakes.remote_call import BEGAN_AT, GeminiCaller, calling
+from tests.fakes.service import Abort, Answer, Behind, Close, Fault, HalfOpen, Say, Twice
 from voice.engines.gemini_live import GEMINI_LIVE
 from voice.engines.realtime_engine import RealtimeEngine
 from voice.errors import EngineUnavailable
@@ -254,6 +245,17 @@ def test_a_dead_line_is_found_by_its_pongs_once_the_service_gave_them_in_time() 
         assert not caller.notices
 
     play(scenario, serving(Answer(think_s=THINKS_S)))
+
+
+def test_a_line_without_pongs_is_not_left() -> None:
+    """A service that answers no ping, and thinks for long, keeps its session."""
+
+    async def scenario(caller: GeminiCaller) -> None:
+        for number in range(3):
+            await caller.ask(f"Question {number}")
+        assert len(caller.server.connections) == 1
+
+    play(scenario, serving(Answer(think_s=5), pongs=False))
 
 
 def test_a_session_is_resumed_by_its_handle() -> None:

@@ -10,8 +10,9 @@ import pytest
 from pipecat.frames.frames import InterruptionFrame
 
 from memory.records import Turn
-from tests.fakes.realtime_server import Abort, Answer, Error, Fault, RealtimeServer
+from tests.fakes.realtime_server import RealtimeServer
 from tests.fakes.remote_call import BEGAN_AT, Caller, calling
+from tests.fakes.service import Abort, Answer, Error, Fault
 from tests.fakes.tone_voice import ToneVoice
 from voice.engines.lasting import LastingEngine, answered
 from voice.engines.local import LocalEngine

@@ -21,19 +21,10 @@ from pipecat.frames.frames import (
 
 from memory.records import Prefix, Turn
 from tests.fakes.prompt_cache import DOCUMENTED, SEEN, Rule
-from tests.fakes.realtime_server import (
-    Abort,
-    Answer,
-    Close,
-    Error,
-    Event,
-    Fault,
-    HalfOpen,
-    RealtimeServer,
-    Say,
-)
+from tests.fakes.realtime_server import RealtimeServer
 from tests.fakes.remote_call import ANSWERING, BEGAN_AT, NOTEBOOK, calling
 from tests.fakes.remote_call import OpenAICaller as Caller
+from tests.fakes.service import Abort, Answer, Close, Error, Event, Fault, HalfOpen, Say
 from voice.engines.openai_core import OpenAICore, settings
 from voice.engines.openai_realtime import OPENAI_REALTIME
 from voice.engines.realtime_engine import RealtimeEngine
