@@ -7,9 +7,10 @@ at which the first voiced sample of the answer arrived, and 45 ms for a browser'
 buffer, which the peer has none of. A sound card comes on top.
 
 Questions in the German voice of espeak-ng are not understood well enough to measure anything
-but their being misheard, so with `--data` people speak: short clips of the speech data, in
-whatever they say. Spanish questions want Kokoro's weights (`jarvis models --bring kokoro
-kokoro-voices`).
+but their being misheard: German ones want `pico2wave` (Debian's libttspico-utils), which
+whisper understands, and Spanish ones Kokoro's weights (`jarvis models --bring kokoro
+kokoro-voices`). With `--data` people speak too: short clips of the speech data, in whatever
+they say, which is hardly ever a question and often no whole sentence.
 
     python -m bench.latency --models small,better --per-language 14 --data ../shared/data/speech
 """
@@ -20,11 +21,13 @@ import argparse
 import asyncio
 import fractions
 import json
+import shutil
 import statistics
 import sys
 import tempfile
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +45,7 @@ from voice.transports.browser import InOrder
 
 Samples = npt.NDArray[np.int16]
 PEER_HZ = 48_000
+PICO = "pico2wave"
 FRAME = PEER_HZ // 50
 VOICED_DBFS = -45.0
 QUIET_S = 2.0
@@ -290,13 +294,17 @@ def recorded_speech(
 async def spoken_questions(
     per_language: int, languages: list[Language]
 ) -> list[tuple[Language, str, Samples]]:
-    """The questions as sound, in voices that are understood: hibari's, and Kokoro's in Spanish."""
+    """The questions as sound, in voices that are understood: hibari's, Pico's in German, and
+    Kokoro's in Spanish."""
     from voice.equipment import speech_of
 
     speech = speech_of(load({"voice_es": "kokoro"}))
     questions: list[tuple[Language, str, Samples]] = []
     for language in languages:
         for text in QUESTIONS[language][:per_language]:
+            if language == "de":
+                questions.append((language, text, await pico(text)))
+                continue
             pcm = b"".join([chunk async for chunk in speech.speak(text, language)])
             resampler = AudioResampler(format="s16", layout="mono", rate=PEER_HZ)
             frame = AudioFrame.from_ndarray(
@@ -311,6 +319,16 @@ async def spoken_questions(
             questions.append((language, text, np.concatenate(parts)))
     await speech.close()
     return questions
+
+
+async def pico(text: str) -> Samples:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "question.wav"
+        made = await asyncio.create_subprocess_exec(PICO, "-l", "de-DE", "-w", str(path), text)
+        if await made.wait():
+            raise SystemExit(f"{PICO} failed.")
+        spoken: Samples = soxr.resample(decode(path), 16_000, PEER_HZ).astype(np.int16)
+    return spoken
 
 
 async def ask_all(
@@ -416,21 +434,27 @@ async def main() -> None:
     options.add_argument("--serve", nargs="*", default=[], help="more flags for jarvis serve")
     chosen = options.parse_args()
     languages: list[Language] = chosen.languages.split(",")
-    synthetic = [each for each in languages if not (chosen.data and each == "de")]
-    questions = await spoken_questions(chosen.per_language, synthetic)
-    if chosen.data:
-        questions += recorded_speech(chosen.data, chosen.per_language, languages)
+    can_ask = [each for each in languages if each != "de" or shutil.which(PICO)]
+    if can_ask != languages:
+        sys.stderr.write(f"No German questions: {PICO} is not there.\n")
+    asked = await spoken_questions(chosen.per_language, can_ask)
+    said = recorded_speech(chosen.data, chosen.per_language, languages) if chosen.data else []
     print(
         "| model, language | answered | cut in | p50 ms | p95 ms | best | pause | transcript | first word | first sound |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for model in chosen.models.split(","):
-        rows: list[Row] = []
+        rows: dict[str, list[Row]] = {"questions": [], "people": []}
         for language in languages:
-            mine = [question for question in questions if question[0] == language]
-            rows += (got := await ask_all(model, language, mine, chosen.serve))
-            print(table(f"{model}, {language}", got), flush=True)
-        print(table(f"**{model}, all**", rows), flush=True)
+            for what, all_of_them in (("questions", asked), ("people", said)):
+                mine = [each for each in all_of_them if each[0] == language]
+                if mine:
+                    got = await ask_all(model, language, mine, chosen.serve)
+                    rows[what] += got
+                    print(table(f"{model}, {language}, {what}", got), flush=True)
+        for what, got in (*rows.items(), ("all", [*chain(*rows.values())])):
+            if got:
+                print(table(f"**{model}, {what}**", got), flush=True)
 
 
 if __name__ == "__main__":
