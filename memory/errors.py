@@ -76,12 +76,15 @@ class NoSuchLesson(MemoryFault):
     """`found` is how many lessons the id could mean."""
 
     def __init__(self, written: str, found: int) -> None:
-        several = f"{found} lessons begin with {written}. Give more of the id"
-        none = f"There is no lesson {written}"
-        super().__init__(
-            f"{several if found else none}: `jarvis lessons` and `jarvis lessons --forgotten` "
+        none = (
+            f"There is no lesson {written}: `jarvis lessons` and `jarvis lessons --forgotten` "
             "show the ids."
         )
+        several = (
+            f"{found} lessons begin with {written}. Give more of the id: `jarvis lessons` and "
+            "`jarvis lessons --forgotten` show the ids."
+        )
+        super().__init__(several if found else none)
         self.found = found
 
 

@@ -97,9 +97,10 @@ class Vault:
         except OSError:
             return ()
         return tuple(
-            f"{self.folder / name} is a second copy of {found['stem']}{found['suffix'] or found['orig']}, made by a "
-            "program that keeps folders in step. Jarvis doesn't read it: move what you want to "
-            "keep over, then delete it."
+            f"{self.folder / name} is a second copy of "
+            f"{''.join((found['stem'], found['suffix'] or found['orig']))}, made by a program that "
+            "keeps folders in step. Jarvis doesn't read it: move what you want to keep over, then "
+            "delete it."
             for name in names
             if (found := _CONFLICT_COPY.fullmatch(name))
         )

@@ -78,10 +78,10 @@ async def _python(config: Config) -> list[Finding]:
     del config
     version = ".".join(map(str, sys.version_info[:3]))
     settings = config_file()
-    found = settings if settings.exists() else f"none ({settings} would be read)"
+    found = f"file: {settings}" if settings.exists() else f"no file yet: {settings} would be read"
     return [
         Finding(subject="Python", level="works", text=version),
-        Finding(subject="Settings", level="works", text=f"file: {found}"),
+        Finding(subject="Settings", level="works", text=found),
     ]
 
 
@@ -135,12 +135,12 @@ def _notebooks(memory: Memory, config: Config) -> list[Finding]:
         for summary in memory.notebooks()
     ]
     waits = memory.waiting_for_room()
+    full = f"{memory.fullness():.0%}"
     findings.append(
         Finding(
             subject="Notebooks",
             level="careful" if waits else "works",
-            text=f"{memory.fullness():.0%} full"
-            + (f"; {len(waits)} entries wait for room" if waits else ""),
+            text=f"{full} full; {len(waits)} entries wait for room" if waits else f"{full} full",
             remedy="Have something forgotten: `jarvis forget TEXT`." if waits else "",
         )
     )
@@ -222,12 +222,18 @@ async def _weights(config: Config) -> list[Finding]:
     findings = []
     for name in needed_weights(config):
         state = weights.state_of(name, config.weights)
+        size = weights.size_words(state.bytes)
+        stands = {
+            "present": f"{name}: here, {size}",
+            "missing": f"{name}: missing, {size}",
+            "damaged": f"{name}: damaged, {size}",
+        }
         here = state.state == "present"
         findings.append(
             Finding(
                 subject="Weights",
                 level="works" if here else "broken",
-                text=f"{name}: {state.state}, {weights.size_words(state.bytes)}",
+                text=stands[state.state],
                 remedy="" if here else f"jarvis models --bring {name}",
             )
         )

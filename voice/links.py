@@ -15,6 +15,7 @@ from voice.config import Config
 
 Level = Literal["works", "careful", "broken"]
 _TITLE_WORDS = 8
+_TRIED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +68,14 @@ def _watch(status: WatchStatus | None, config: Config) -> Iterator[Link]:
             )  # fmt: skip
         return
     seen = status.last_seen
-    last = f", last seen {seen.at.astimezone():%Y-%m-%d %H:%M}" if seen else ""
     projects = sum(1 for folder in status.folders if folder.kind == "project")
-    yield Link(
-        subject="Watch", level="works",
-        text=f"process {status.pid} watches {projects} folders{last}",
-    )  # fmt: skip
+    watches = f"process {status.pid} watches {projects} folders"
+    if seen:
+        watches = (
+            f"process {status.pid} watches {projects} folders, "
+            f"last seen {seen.at.astimezone():%Y-%m-%d %H:%M}"
+        )
+    yield Link(subject="Watch", level="works", text=watches)
     for folder in status.folders:
         if folder.state == "gone":
             yield Link(
@@ -112,12 +115,12 @@ def _journal(memory: Memory, config: Config, now: datetime) -> Iterator[Link]:
     warning = memory.journal_day(now.date()).warning
     if warning:
         yield Link(subject="Journal", level="broken", text=warning)
-    last = f", the last {days[0].isoformat()}" if days else ""
-    yield Link(subject="Journal", level="works", text=f"{len(days)} days{last}")
+    kept = f"{len(days)} days, the last {days[0].isoformat()}" if days else f"{len(days)} days"
+    yield Link(subject="Journal", level="works", text=kept)
 
 
 def _recall(memory: Memory) -> Iterator[Link]:
-    """The index is sound and current, and the newest entry is really found."""
+    """The index is sound and current, and a newest entry is really found."""
     try:
         sound = not memory.index.path.exists() or memory.index.is_sound()
         memory.index.check()
@@ -131,19 +134,22 @@ def _recall(memory: Memory) -> Iterator[Link]:
     else:
         text = f"was damaged and was built anew: {files:,} files, {pieces:,} pieces"
         yield Link(subject="Index", level="careful", text=text)
-    newest = memory.latest(1)
+    newest = memory.latest(_TRIED)
     if not newest:
         yield Link(subject="Recall", level="works", text="there is nothing in the journal to find")
         return
-    words = " ".join(newest[0].text.split()[:_TITLE_WORDS])
-    if any(hit.file == newest[0].file for hit in memory.recall(words, limit=50)):
-        yield Link(subject="Recall", level="works", text="finds the journal's newest entry")
-    else:
-        yield Link(
-            subject="Recall", level="broken",
-            text=f"does not find the newest entry, in {newest[0].file}",
-            remedy="Delete the index (index.db in the state folder): it is built anew.",
-        )  # fmt: skip
+    for entry in newest:
+        hits = memory.recall(" ".join(entry.text.split()[:_TITLE_WORDS]), limit=50)
+        if any(hit.file == entry.file for hit in hits):
+            yield Link(subject="Recall", level="works", text="finds the journal's newest entries")
+            return
+        if hits:  # else its words are so common that nobody could find it by them
+            break
+    yield Link(
+        subject="Recall", level="broken",
+        text=f"does not find the newest entries, in {newest[0].file}",
+        remedy="Delete the index (index.db in the state folder): it is built anew.",
+    )  # fmt: skip
 
 
 def _thinking(memory: Memory, config: Config, now: datetime) -> Iterator[Link]:
@@ -170,5 +176,7 @@ def _thinking(memory: Memory, config: Config, now: datetime) -> Iterator[Link]:
             remedy="Wait, or raise think_calls_a_day.",
         )  # fmt: skip
     else:
-        last = f"last {found.at:%Y-%m-%d %H:%M} ({found.outcome})" if found.at else "never yet"
-        yield Link(subject="Thoughts", level="works", text=f"{last}; {spent}")
+        text = f"never yet; {spent}"
+        if found.at:
+            text = f"last {found.at:%Y-%m-%d %H:%M} ({found.outcome}); {spent}"
+        yield Link(subject="Thoughts", level="works", text=text)

@@ -166,10 +166,10 @@ def _mended(name: str, content: bytes) -> tuple[str, str]:
     warning = " ".join(
         sentence
         for sentence in (
-            f"{_place(windows)} of {name} {_verb(windows)} not UTF-8 and {_was(windows)} read as Windows text (cp1252). {_SAVE}"
+            f"{name}, {_place(windows)}: not UTF-8, and read as Windows text (cp1252). {_SAVE}"
             if windows
             else "",
-            f"{_place(damaged)} of {name} {_verb(damaged)} damaged: what could not be read shows as �. "
+            f"{name}, {_place(damaged)}: damaged, and what could not be read shows as �. "
             "Write it anew and save the file."
             if damaged
             else "",
@@ -186,15 +186,7 @@ def _has_utf8(content: bytes) -> bool:
 
 def _place(numbers: list[int]) -> str:
     shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
-    return f"Line {shown}" if len(numbers) == 1 else f"Lines {shown}"
-
-
-def _verb(numbers: list[int]) -> str:
-    return "is" if len(numbers) == 1 else "are"
-
-
-def _was(numbers: list[int]) -> str:
-    return "was" if len(numbers) == 1 else "were"
+    return f"line {shown}" if len(numbers) == 1 else f"lines {shown}"
 
 
 # Entries ------------------------------------------------------------------------------

@@ -82,12 +82,12 @@ def show(page: Page) -> Shown:
     warnings = [*page.warnings]
     if hidden:
         warnings.append(
-            f"{page.name} holds characters that nobody sees, {_lines(hidden)}. Jarvis sees a "
+            f"{page.name}, {_lines(hidden)}: characters that nobody sees. Jarvis sees a "
             "mark in their place; delete them if you did not put them there."
         )
     if marks:
         warnings.append(
-            f"{page.name} holds control marks of language models, {_lines(marks)}. They were "
+            f"{page.name}, {_lines(marks)}: control marks of language models. They were "
             "made harmless; delete them if you did not put them there."
         )
     return Shown(lines=tuple(kept), warnings=(*warnings, *left_out))
@@ -95,7 +95,7 @@ def show(page: Page) -> Shown:
 
 def _lines(numbers: list[int]) -> str:
     shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
-    return f"in line {shown}" if len(numbers) == 1 else f"in lines {shown}"
+    return f"line {shown}" if len(numbers) == 1 else f"lines {shown}"
 
 
 def _bounded(page: Page, lines: list[str], skipped: int) -> tuple[list[str], list[str]]:

@@ -186,7 +186,7 @@ def duplicates(entries: Entries, written: Sequence[Ours]) -> tuple[Drop, ...]:
                     notebook=notebook,
                     text=text,
                     why="duplicate",
-                    reason=f"Another entry says so: {kept}",
+                    reason=f"Another entry says so: “{kept}”.",
                 )
             )
             break

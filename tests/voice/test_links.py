@@ -159,3 +159,11 @@ def test_old_thoughts_are_not_counted(chain: Chain) -> None:
     chain.thought("nothing")
     found = links(chain.memory, chain.config, NOW + timedelta(days=2))
     assert found[-1].text.endswith("0 of 24 calls, 0 of 40,000 tokens in 24 hours")
+
+
+def test_common_words_are_no_broken_recall(chain: Chain) -> None:
+    """An entry of words that nobody searches by is no sign; the one before it is asked then."""
+    chain.settings = {}
+    chain.entry()
+    chain.memory.journal(JournalEntry(at=NOW, title="Two", text="Both at once."))
+    assert chain.broken() == []

@@ -187,7 +187,7 @@ def test_all_warnings_are_told() -> None:
         read_page(name, bad) for name in ("persona.md", "USER.md", "MEMORY.md")
     )
     found = prefix(FRAME, persona, user, memory)
-    assert [warning.split(" of ")[1].split(" ")[0] for warning in found.warnings] == [
+    assert [warning.partition(",")[0] for warning in found.warnings] == [
         "persona.md", "USER.md", "MEMORY.md",
     ]  # fmt: skip
 

@@ -1,6 +1,6 @@
 // The page's language: words from the table, numbers and times as the language writes them.
 
-import { SENTENCES } from "./sentences.js";
+import { SENTENCES } from "./sentences/all.js";
 import { WORDS } from "./words.js";
 
 export const LANGUAGES = ["en", "de", "es"];
@@ -25,22 +25,28 @@ export function t(key, values = {}) {
 
 // What the house says -----------------------------------------------------------------------
 
-const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})/u;
+const SENTENCE_END = /(?<=[.!?])\s+(?=[\p{Lu}`“])/u;
 const ENDS = /[.!?]$/; // a phrase is no sentence
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-const pattern = (english) => new RegExp(`^${english.split("{}").map(escaped).join("(.+?)")}$`, "u");
-const rows = SENTENCES.map((row) => ({ row, english: pattern(row[0]) }));
+const pattern = (english) => new RegExp(`^${english.split("{}").map(escaped).join("(.+?)")}$`, "su");
+const rows = SENTENCES.map((row) => ({ row, english: pattern(row[0]), ends: ENDS.test(row[0]) }));
 
 /** A sentence or phrase of the house in the page's language, or null where there is no row for it. */
 function translated(text) {
-  for (const { row, english } of rows) {
-    const found = ENDS.test(row[0]) === ENDS.test(text) && english.exec(text);
+  const ends = ENDS.test(text);
+  for (const { row, english, ends: same } of rows) {
+    const found = same === ends && english.exec(text);
     if (found) {
       const values = found.slice(1);
-      return row[LANGUAGES.indexOf(current)].replace(/\{\}/g, () => values.shift());
+      return row[LANGUAGES.indexOf(current)].replace(/\{(say|-)?\}/g, (_, how) => {
+        const value = values.shift();
+        return how === "say" ? (translated(value) ?? value) : how === "-" ? "" : value;
+      });
     }
   }
-  return null;
+  // A phrase of the code that became a sentence.
+  const phrase = text.endsWith(".") ? translated(text[0].toLowerCase() + text.slice(1, -1)) : null;
+  return phrase === null ? null : `${phrase[0].toUpperCase()}${phrase.slice(1)}.`;
 }
 
 /** What the house says, sentence by sentence, all in the page's language or all in English (`lang`). */
@@ -48,7 +54,10 @@ export function houseText(text) {
   const sentences = text.trim().split(SENTENCE_END);
   if (current === "en") return { sentences, lang: null };
   const own = sentences.map(translated);
-  return own.includes(null) ? { sentences, lang: "en" } : { sentences: own, lang: null };
+  if (!own.includes(null)) return { sentences: own, lang: null };
+  const whole = translated(text.trim()); // a name or a quote in it may end as a sentence does
+  if (whole !== null) return { sentences: [whole], lang: null };
+  return { sentences, lang: /\s/.test(text.trim()) ? "en" : null }; // a name or a number is no English
 }
 
 /** The same as one text. */

@@ -1,7 +1,7 @@
 // What the views are made of.
 
 import { el, icon, prose } from "./dom.js";
-import { clock, houseText, number, t, when } from "./i18n.js";
+import { clock, houseText, houseWords, number, t, when } from "./i18n.js";
 
 export const head = (title, lead, ...actions) =>
   el(
@@ -56,6 +56,12 @@ export const pairs = (rows) =>
       .map(([name, value, lang]) => [el("dt", {}, name), el("dd", { lang }, value)]),
   );
 
+/** What the house says, in the page's language where there are words for it. */
+export function says(text, tag = "span", properties = {}) {
+  const { text: own, lang } = houseWords(text);
+  return el(tag, { ...properties, lang }, prose(own));
+}
+
 /** What happened (bold), what it means, what to do. */
 export function message({ title, text = "", kind = "stop", actions = [], lang = null }) {
   return el(
@@ -70,11 +76,16 @@ export function message({ title, text = "", kind = "stop", actions = [], lang = 
   );
 }
 
+/** Sentences of the house as a message: the first is what happened. */
+export function told(text, rest = {}) {
+  const { sentences, lang } = houseText(text);
+  return message({ title: sentences[0], text: sentences.slice(1).join(" "), lang, ...rest });
+}
+
 /** A fault of the server's as a message: our words where we have some, else its own. */
 export function problem(fault, ...actions) {
   if (fault.kind === "server") return message({ title: t("e_server"), text: t("e_server_p"), actions });
-  const { sentences, lang } = houseText(fault.detail || String(fault.message ?? fault));
-  return message({ title: sentences[0], text: sentences.slice(1).join(" "), actions, lang });
+  return told(fault.detail || String(fault.message ?? fault), { actions });
 }
 
 export const stars = (n) =>

@@ -1,8 +1,8 @@
 // The transcript: finished turns in a log, the turns that still go on below it.
 
-import { $, el, icon, prose } from "./dom.js";
+import { $, el, icon } from "./dom.js";
 import { clock, count, has, language, seconds, t } from "./i18n.js";
-import { button, entryText } from "./parts.js";
+import { button, entryText, says } from "./parts.js";
 
 const SHOWN = 300;
 const PX_PER_S = 110;
@@ -121,7 +121,7 @@ class Card {
       el("div", { class: "t" }, icon(kind === "ok" ? "mark" : "no"), title, el("span", { class: "acts" }, acts)),
       event.entry ? el("p", { class: "entry" }, el("span", { class: "tx" }, "- ", entryText(event.entry))) : "",
       this.wrote ? "" : this.why(),
-      this.fault ? el("p", { class: "fault", role: "alert", lang: "en" }, prose(this.fault)) : "",
+      this.fault ? says(this.fault, "p", { class: "fault", role: "alert" }) : "",
     );
   }
 

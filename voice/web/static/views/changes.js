@@ -1,8 +1,8 @@
 // Every line written, changed or taken out, and every one that the rules turned away.
 
 import { el } from "../dom.js";
-import { day, has, language, t } from "../i18n.js";
-import { button, byDay, choice, conversationName, empty, entryText, head, hourOf, problem, quote, tag } from "../parts.js";
+import { day, has, t } from "../i18n.js";
+import { button, byDay, choice, conversationName, empty, entryText, head, hourOf, problem, quote, says, tag } from "../parts.js";
 import { fetched } from "../server.js";
 
 const KINDS = ["all", "added", "updated", "removed", "merged", "undone", "by hand", "refused"];
@@ -125,7 +125,7 @@ export default class Changes {
         refused ? this.why(row) : this.how(row),
         row.quote ? el("p", { class: "q" }, t("you_said"), " ", quote(row.quote)) : null,
         el("p", { class: "file" }, row.notebook, row.conversation ? el("span", { class: "from" }, ` · ${conversationName(row.conversation, row.at)}`) : null),
-        failed ? el("p", { class: "fault", role: "alert" }, failed) : null,
+        failed ? says(failed, "p", { class: "fault", role: "alert" }) : null,
       ),
       el("span", { class: "do" }, row.undoable ? button(t(row.kind === "undone" ? "put_it_back" : "undo"), () => this.undo(row), { cls: row.kind === "undone" ? "btn sm ghost" : "btn sm", label: `${t(row.kind === "undone" ? "put_it_back" : "undo")}: ${row.new ?? row.old}` }) : null),
     );
@@ -135,11 +135,10 @@ export default class Changes {
     return [" ", el("span", { class: "dim", role: "img", "aria-label": t("became") }, "→"), " "];
   }
 
-  /** Which rule, in our words; the rule's own sentence is English. */
+  /** Which rule, and what it found. */
   why(row) {
     const key = `rule_${row.rule}`;
-    const own = language() === "en" || !has(key);
-    return el("p", { class: "why" }, own ? el("span", { lang: "en" }, row.reason) : t(key), " ", el("span", { class: "rule-no", title: has(key) ? t(key) : null }, t("rule_no", { rule: row.rule })));
+    return el("p", { class: "why" }, says(row.reason), " ", el("span", { class: "rule-no", title: has(key) ? t(key) : null }, t("rule_no", { rule: row.rule })));
   }
 
   how(row) {

@@ -1,8 +1,8 @@
 // The journal by day, insights, and what is being watched.
 
-import { el, icon, prose, rendered } from "../dom.js";
+import { el, icon, rendered } from "../dom.js";
 import { count, day as dayWords, language, number, t, when } from "../i18n.js";
-import { button, empty, head, pairs, problem, stars } from "../parts.js";
+import { button, empty, head, pairs, problem, says, stars } from "../parts.js";
 import { fetched } from "../server.js";
 
 const DOTS = 4;
@@ -75,7 +75,7 @@ export default class Journal {
     this.root.replaceChildren(
       head(t("journal"), found ? el("span", { class: "mono" }, found.file) : t("journal_lead"), button(t(this.busy ? "thinking_now" : "think_now"), () => this.think(), { disabled: this.busy })),
       this.fault ? problem(this.fault, ["a_again", () => this.load()]) : "",
-      this.thought ? el("p", { class: "small sub said-now", role: "status", lang: language() === "en" ? null : "en" }, this.thought) : "",
+      this.thought ? says(this.thought, "p", { class: "small sub said-now", role: "status" }) : "",
       this.days.length ? this.strip() : "",
       el("div", { class: "two" }, this.entries(), this.aside ? this.beside() : ""),
     );
@@ -111,7 +111,7 @@ export default class Journal {
       "section",
       { "aria-label": t("entries_of_day") },
       el("h2", {}, short ? `${short}, ${full}` : full),
-      found.warning ? el("p", { class: "small fault", lang: "en" }, found.warning) : null,
+      found.warning ? says(found.warning, "p", { class: "small fault" }) : null,
       found.entries.length ? found.entries.map((entry) => this.entry(entry)) : empty(t("no_entries")),
       found.count > found.entries.length ? el("p", { class: "small dim" }, t("rest_in_file", { n: number(found.count - found.entries.length) })) : null,
     );
@@ -186,7 +186,7 @@ export default class Journal {
         }),
       ),
       watch.last_told ? el("p", { class: "small dim" }, t("last_told", { when: when(watch.last_told.at) }), " ", watch.last_told.title) : null,
-      watch.faults.map((fault) => el("p", { class: "small fault", lang: "en" }, prose(fault))),
+      watch.faults.map((fault) => says(fault, "p", { class: "small fault" })),
     ];
   }
 }

@@ -3,8 +3,8 @@
 import { box, dot, drawn, line, picture, rule, words } from "../charts.js";
 import * as dialog from "../dialog.js";
 import { el, icon } from "../dom.js";
-import { count, language, number, shortDate, t } from "../i18n.js";
-import { button, choice, empty, head, pairs, problem, tag } from "../parts.js";
+import { count, houseWords, number, shortDate, t } from "../i18n.js";
+import { button, choice, empty, head, pairs, problem, says, tag } from "../parts.js";
 import { fetched } from "../server.js";
 
 const DAY = 86_400_000;
@@ -210,7 +210,7 @@ export default class Lessons {
               "div",
               {},
               el("p", {}, each.text),
-              el("p", { class: "small dim" }, kindOf(each.kind), " ", t(`gone_${each.forgotten.why.replace(" ", "_")}`), ", ", shortDate(new Date(each.forgotten.at)), language() === "en" ? `: ${each.forgotten.reason}` : ""),
+              el("p", { class: "small dim" }, kindOf(each.kind), " ", t(`gone_${each.forgotten.why.replace(" ", "_")}`), ", ", shortDate(new Date(each.forgotten.at)), ": ", says(each.forgotten.reason)),
             ),
             button(t("restore"), () => this.act("restore", each, "restored"), { cls: "btn sm", label: `${t("restore")}: ${each.text}` }),
           ),
@@ -239,7 +239,7 @@ export default class Lessons {
     try {
       const report = await fetched("/api/lessons/reflect", {});
       const key = `reflect_${report.outcome.replaceAll(" ", "_")}`;
-      this.told = [report.outcome === "made" ? count(report.made.length, "reflect_made_one", "reflect_made") : t(key), ...report.faults].join(" ");
+      this.told = [report.outcome === "made" ? count(report.made.length, "reflect_made_one", "reflect_made") : t(key), ...report.faults.map((each) => houseWords(each).text)].join(" ");
       this.fault = null;
     } catch (fault) {
       this.fault = fault;
@@ -263,7 +263,7 @@ export default class Lessons {
         "li",
         {},
         el("span", { class: each.into ? "j" : "w" }, icon(each.into ? "changes" : "lessons")),
-        el("span", {}, each.text, el("span", { class: "small dim block" }, t(`gone_${each.why.replace(" ", "_")}`), language() === "en" ? `: ${each.reason}` : "")),
+        el("span", {}, each.text, el("span", { class: "small dim block" }, t(`gone_${each.why.replace(" ", "_")}`), ": ", says(each.reason))),
         kindOf(each.kind),
       );
     if (!plan.gone.length) {

@@ -2,7 +2,7 @@
 
 import { el, kept } from "../dom.js";
 import { count, number, t, when } from "../i18n.js";
-import { button, conversationName, empty, entryText, head, message, meter, problem, quote, tag, time } from "../parts.js";
+import { button, conversationName, empty, entryText, head, message, meter, problem, quote, says, tag, time, told } from "../parts.js";
 import { fetched } from "../server.js";
 
 const KINDS = { "USER.md": "about_you", "MEMORY.md": "set_up" };
@@ -212,7 +212,7 @@ export default class Notebooks {
     this.root.replaceChildren(
       head(t("notebooks"), t("notebooks_lead")),
       fault ? problem(fault, ["a_again", () => this.load()]) : "",
-      ...(data ? [this.gauge(), ...data.copies.map((text) => message({ title: t("a_copy"), text, kind: "handled" })), ...data.books.map((book) => this.book(book)), this.waiting()] : []),
+      ...(data ? [this.gauge(), ...data.copies.map((text) => message({ title: t("a_copy"), text: says(text), kind: "handled" })), ...data.books.map((book) => this.book(book)), this.waiting()] : []),
     );
     if (typing?.isConnected) {
       typing.focus();
@@ -261,7 +261,7 @@ export default class Notebooks {
         el("span", { class: "small dim num" }, `${count(book.count, "entry", "entries")} · ${count(book.chars, "char", "chars")}`),
         editor ? null : el("span", { class: "acts" }, button(t("edit_file"), () => this.edit(book.name), { cls: "btn sm", key: book.name === "USER.md" ? "E" : null, "data-edit": book.name, label: `${t("edit_file")}: ${book.name}` })),
       ),
-      book.warnings.map((text) => message({ title: text, kind: "handled", lang: "en" })),
+      book.warnings.map((text) => told(text, { kind: "handled" })),
       editor ? editor.root : this.entries(book),
     );
   }
@@ -317,7 +317,7 @@ export default class Notebooks {
       el(
         "div",
         { class: "p" },
-        el("span", { role: "status" }, gone.fault ? gone.fault : t("taken_back")),
+        el("span", { role: "status" }, gone.fault ? says(gone.fault) : t("taken_back")),
         button(t("put_it_back"), () => this.putBack(gone), { cls: "btn sm", label: `${t("put_it_back")}: ${gone.text}` }),
       ),
     );
@@ -366,7 +366,7 @@ export default class Notebooks {
             { class: "small dim" },
             [conversationName(each.conversation), each.next_at ? t("tried_again", { when: when(each.next_at) }) : t("reviewed_soon")].join("; "),
           ),
-          each.failed ? el("span", { class: "small dim block", lang: "en" }, each.failed) : null,
+          each.failed ? says(each.failed, "span", { class: "small dim block" }) : null,
         ),
       );
     return el(

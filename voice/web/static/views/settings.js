@@ -1,9 +1,9 @@
 // What a person changes, what is missing with its remedy, and the wipe.
 
 import * as dialog from "../dialog.js";
-import { el, icon, kept, prose } from "../dom.js";
-import { count, LANGUAGES, language, number, t } from "../i18n.js";
-import { button, choice, command, head, message, onOff, problem } from "../parts.js";
+import { el, icon, kept } from "../dom.js";
+import { count, houseWords, LANGUAGES, language, number, t } from "../i18n.js";
+import { button, choice, command, head, message, onOff, problem, says, told } from "../parts.js";
 import { fetched } from "../server.js";
 
 const NAMES = { en: "English", de: "Deutsch", es: "Español" };
@@ -132,7 +132,7 @@ export default class Settings {
         {},
         children,
         data.fixed.includes(name) ? el("p", { class: "hint" }, t("fixed_by_environment", { name: `JARVIS_${name.toUpperCase()}` })) : null,
-        failed[name] ? el("p", { class: "fault", role: "alert", lang: "en" }, prose(failed[name])) : null,
+        failed[name] ? says(failed[name], "p", { class: "fault", role: "alert" }) : null,
         saved === name ? el("p", { class: "hint ok", role: "status" }, t("setting_saved")) : null,
       ),
     );
@@ -306,11 +306,11 @@ export default class Settings {
     const bare = /^jarvis [^.]*$/.test(remedy) ? [remedy] : commands;
     return el(
       "li",
-      { lang: language() === "en" ? null : "en" },
-      el("span", { class: well ? "g" : "w" }, icon(well ? "ok" : "warn"), el("span", { class: "vh", lang: language() }, t(well ? "works" : "to_do"))),
-      el("b", {}, subject),
-      el("p", {}, prose(text)),
-      remedy && !bare.includes(remedy) ? el("p", {}, prose(remedy)) : null,
+      {},
+      el("span", { class: well ? "g" : "w" }, icon(well ? "ok" : "warn"), el("span", { class: "vh" }, t(well ? "works" : "to_do"))),
+      el("b", {}, houseWords(subject).text),
+      says(text, "p"),
+      remedy && !bare.includes(remedy) ? says(remedy, "p") : null,
       bare.map((each) => command(each)),
     );
   }
@@ -375,7 +375,7 @@ export default class Settings {
   }
 
   stays(sentences) {
-    return sentences.length ? el("div", { class: "small dim", lang: language() === "en" ? null : "en" }, sentences.map((each) => el("p", {}, each))) : null;
+    return sentences.length ? el("div", { class: "small dim" }, sentences.map((each) => says(each, "p"))) : null;
   }
 
   gone(report) {
@@ -384,7 +384,7 @@ export default class Settings {
     dialog.open({
       title: t(report.failed.length ? "wiped_in_part" : "wiped"),
       lead: t(report.failed.length ? "wiped_in_part_p" : "wiped_p"),
-      body: [report.failed.map((each) => message({ title: each, lang: "en" })), this.items(report.cleared, true), this.stays(report.stays)],
+      body: [report.failed.map((each) => told(each)), this.items(report.cleared, true), this.stays(report.stays)],
       after: () => this.load(),
     });
   }

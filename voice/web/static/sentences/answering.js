@@ -1,8 +1,6 @@
-// What the house itself says (it says it in English), in German and Spanish: sentences of the first
-// minutes and of a call. The English sentence is the key, as it stands in the code; {} holds a name,
-// a number or an address, and goes over as it is. What has no row here is shown in English.
+// What answers, what it can't, what happens in a call.
 
-export const SENTENCES = [
+export const ANSWERING = [
   // What answers
   ["Whisper base, on this computer", "Whisper base, auf diesem Rechner", "Whisper base, en este equipo"],
   ["{}, on this computer", "{}, auf diesem Rechner", "{}, en este equipo"],

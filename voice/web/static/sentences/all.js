@@ -1,0 +1,13 @@
+// What the house itself says (it says it in English), in German and Spanish.
+//
+// The English sentence is the key, as it stands in the code. {} holds a name, a number or an address
+// and goes over as it is; where the translation has {say} the value is the house's as well and is
+// translated, where it has {-} it is left out. What has no row is shown in English.
+
+import { ANSWERING } from "./answering.js";
+import { BACKGROUND } from "./background.js";
+import { DOCTOR } from "./doctor.js";
+import { KEEPING } from "./keeping.js";
+import { RULES } from "./rules.js";
+
+export const SENTENCES = [...ANSWERING, ...DOCTOR, ...KEEPING, ...RULES, ...BACKGROUND];
