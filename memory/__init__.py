@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memory.figures import tokens as token_figures
     from memory.index import Hit as Hit
     from memory.index import Index as Index
+    from memory.languages.dates.naming import day_named as day_named
     from memory.lessons.records import ReflectReport as ReflectReport
     from memory.llm.at_hand import Surroundings as Surroundings
     from memory.llm.background import Background as Background
@@ -124,6 +125,7 @@ _WHERE = {
     "Vectors": ("memory.embedding", "Vectors"),
     "WaitingReview": ("memory.reviews", "Waiting"),
     "brief_turns": ("memory.threads", "brief_turns"),
+    "day_named": ("memory.languages.dates.naming", "day_named"),
     "asks_to_remember": ("memory.remembering", "asks_to_remember"),
     "filtered": ("memory.notebooks.filter_line", "filtered"),
     "is_said": ("memory.notebooks.evidence", "is_said"),
@@ -206,6 +208,7 @@ __all__ = [
     "WipeReport",
     "asks_to_remember",
     "brief_turns",
+    "day_named",
     "filtered",
     "fitting",
     "is_said",

@@ -61,6 +61,7 @@ PURE = {
     "memory.languages.dates.context",
     "memory.languages.dates.days",
     "memory.languages.dates.meanings",
+    "memory.languages.dates.naming",
     "memory.languages.dates.reading",
     "memory.languages.dates.words",
     "memory.languages.dates.writing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=MEMORY)
 def journal(
     day: Annotated[
-        str | None, typer.Argument(metavar="[DAY]", help="As 2026-02-05; without, today.")
+        str | None,
+        typer.Argument(
+            metavar="[DAY]",
+            help="As 2026-02-05, or yesterday, last friday, gestern, ayer; without, today.",
+        ),
     ] = None,
     vault: VaultOption = None,
     state: StateOption = None,
@@ -47,7 +51,7 @@ def journal(
     from voice.own_memory import now
 
     with memory_of(vault, state) as memory:
-        found = memory.journal_day(now().date() if day is None else _day(day))
+        found = memory.journal_day(now().date() if day is None else _day(day, now()))
         days = memory.journal_days()
     if as_json:
         print_json(found.as_json())
@@ -61,12 +65,14 @@ def journal(
         typer.echo(found.warning, err=True)
 
 
-def _day(written: str) -> date:
-    try:
-        return date.fromisoformat(written)
-    except ValueError:
-        typer.echo(f"{written} is no day. It looks like 2026-02-05.", err=True)
-        raise typer.Exit(WRONG_USE) from None
+def _day(written: str, at: datetime) -> date:
+    from memory import day_named
+
+    day = day_named(written, at)
+    if day is None:
+        typer.echo(f"{written} is no day. It looks like 2026-02-05, or yesterday.", err=True)
+        raise typer.Exit(WRONG_USE)
+    return day
 
 
 def _show(entry: JournalRead, *, with_day: bool = False) -> None:
