@@ -88,8 +88,8 @@ async def once(folder: Path, sound: bytes, at_s: float | None, step: int | None)
     async with asyncio.timeout(LENGTH_S + 30):
         await running
     took_s = loop.time() - (asked_s[0] if asked_s else loop.time())
-    pending = memory.pending()
-    handed = [turn for each in pending for turn in each.turns]
+    pending = memory.reviews_waiting()
+    handed = [turn for each in pending for turn in each.handed_over]
     said = [event.turn for event in line.events if isinstance(event, TurnAdded)]
     left = asyncio.all_tasks() - before
     memory.close()

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from memory.asking import Quiet as Quiet
     from memory.conversations import Conversation as Conversation
     from memory.conversations import Kind as Kind
-    from memory.conversations import Pending as Pending
     from memory.door import MarkedSentence as MarkedSentence
     from memory.door import Memory as Memory
     from memory.door import NotebookPage as NotebookPage
@@ -104,7 +103,6 @@ _WHERE = {
     "NoModel": ("memory.llm.choose", "NoModel"),
     "NotebookPage": ("memory.door", "NotebookPage"),
     "NotebookSummary": ("memory.door", "NotebookSummary"),
-    "Pending": ("memory.conversations", "Pending"),
     "Question": ("memory.llm.protocol", "Question"),
     "Quiet": ("memory.asking", "Quiet"),
     "RecordedReviewer": ("memory.llm.recorded", "RecordedReviewer"),
@@ -178,7 +176,6 @@ __all__ = [
     "NoModel",
     "NotebookPage",
     "NotebookSummary",
-    "Pending",
     "Project",
     "Question",
     "Quiet",

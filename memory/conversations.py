@@ -48,15 +48,6 @@ _TIME: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
-    """A hand-over that waits for its review, with the turns it hands over, in order."""
-
-    hand_over: HandOver
-    kind: Kind
-    turns: tuple[Turn, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
     """A conversation's file as it is now: its turns, and the hand-overs not said to be reviewed."""
 
@@ -233,24 +224,6 @@ def recover(state: Path, at: datetime) -> list[HandOver]:
         finally:
             locks.drop_lock(holder)
     return handed_over
-
-
-def pending(state: Path) -> list[Pending]:
-    """Every hand-over with its turns, oldest first; also those of conversations that go on.
-
-    How far the review of each has come stands elsewhere (memory/reviews.py).
-    """
-    waiting = []
-    for path in files(state):
-        journal = _read(path)
-        if isinstance(journal, _Unread):
-            continue
-        for mark in journal.waiting:
-            turns = tuple(turn for turn in journal.turns if _holds(mark, turn))
-            waiting.append(Pending(hand_over=mark, kind=journal.kind, turns=turns))
-    return sorted(
-        waiting, key=lambda p: (p.hand_over.at, p.hand_over.conversation, p.hand_over.first_index)
-    )
 
 
 def unreadable(state: Path) -> list[str]:

@@ -19,18 +19,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory import conversations
-from memory.asking import Quiet
-from memory.conversations import Conversation, Kind, Pending
 from memory.errors import StateUnwritable
 from memory.events import EventLog
-from memory.index import Hit, Index
-from memory.index.records import Progress, no_progress
 from memory.journal import book
-from memory.lessons.door import Lessons
-from memory.lessons.records import Lesson
-from memory.llm.protocol import Llm
-from memory.notebooks.candidates import candidates
 from memory.notebooks.ledger import Ledger
 from memory.notebooks.limits import MERGE_AT, NOTEBOOKS_CHARS
 from memory.notebooks.news import news
@@ -38,9 +29,7 @@ from memory.notebooks.origins import Origin as EntryOrigin
 from memory.notebooks.origins import origins
 from memory.notebooks.page import Page, read_page
 from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
-from memory.notebooks.remember import Asked, only_looks_like_it
 from memory.notes.context import EXTRACTS_CHARS, block
-from memory.notes.looking import Notes
 from memory.notes.reading import Read, is_note, read_note
 from memory.presence import Presence
 from memory.prompts import prompt
@@ -57,25 +46,27 @@ from memory.records import (
     Prefix,
     Remembered,
 )
-from memory.remembering import (
-    OWN_WORDS,
-    as_asked,
-    asked_in_turn,
-    remember_turn,
-)
-from memory.reviews import Reviews
-from memory.reviews import Waiting as WaitingReview
-from memory.task import MemoryTask
-from memory.thinking.elsewhere import QuietEverywhere
-from memory.thinking.ledger import Thoughts, thoughts
-from memory.thinking.thinking import Caps, Thinking
 from memory.vault import MEMORY, PERSONA, USER, Vault
-from memory.watching import status as watch_status
-from memory.watching.status import Seen, WatchStatus
 from memory.wipe import WipePlan, WipeReport, finish, plan, recorded_in, wipe
 
+# The rooms that a command may do without are imported by the methods that open them: together
+# they take a third of a second.
 if TYPE_CHECKING:
+    from memory.asking import Quiet
+    from memory.conversations import Conversation, Kind
     from memory.embedding import Embedder, Vectors
+    from memory.index import Hit, Index
+    from memory.index.records import Progress
+    from memory.lessons.door import Lessons
+    from memory.lessons.records import Lesson
+    from memory.llm.protocol import Llm
+    from memory.notebooks.remember import Asked
+    from memory.notes.looking import Notes
+    from memory.reviews import Waiting as WaitingReview
+    from memory.task import MemoryTask
+    from memory.thinking.ledger import Thoughts
+    from memory.thinking.thinking import Caps, Thinking
+    from memory.watching.status import Seen, WatchStatus
     from memory.watching.watching import Watching
 
 log = logging.getLogger(__name__)
@@ -147,9 +138,10 @@ class Memory:
         self._riding: tuple[str, tuple[Lesson, ...]] = ("", ())
         self._summed: tuple[tuple[Page, Page], tuple[NotebookSummary, ...]] | None = None
         self.events = events
-        self.lessons = Lessons(events, _embedder)
-        self.index = Index(state, vault)
-        self._notes = Notes(self.index, _embedder)
+        self._opening = threading.RLock()
+        self._lessons: Lessons | None = None
+        self._index: Index | None = None
+        self._looking: Notes | None = None
 
     @classmethod
     def open(
@@ -175,8 +167,36 @@ class Memory:
             found.check(create=create)
         return memory
 
+    @property
+    def lessons(self) -> Lessons:
+        with self._opening:
+            if self._lessons is None:
+                from memory.lessons.door import Lessons
+
+                self._lessons = Lessons(self.events, _embedder)
+            return self._lessons
+
+    @property
+    def index(self) -> Index:
+        with self._opening:
+            if self._index is None:
+                from memory.index import Index
+
+                self._index = Index(self._state, self._vault)
+            return self._index
+
+    @property
+    def _notes(self) -> Notes:
+        with self._opening:
+            if self._looking is None:
+                from memory.notes.looking import Notes
+
+                self._looking = Notes(self.index, _embedder)
+            return self._looking
+
     def close(self) -> None:
-        self.index.close()
+        if self._index is not None:
+            self._index.close()
         self.events.close()
         self._presence.leave()
 
@@ -193,7 +213,8 @@ class Memory:
     def wipe(self, at: datetime) -> WipeReport:
         """Clear everything that Jarvis knows; on return it is off the disk. Raises WipeRefused
         while somebody talks or another process uses this state, and StateUnwritable."""
-        self.index.close()
+        if self._index is not None:
+            self._index.close()
         with self._reading:
             report = wipe(
                 self._vault.folder,
@@ -315,6 +336,8 @@ class Memory:
         `before` is the user's previous turn in their own words, `before_at` when it was said,
         `at` when this one was. Raises StateUnwritable, NotebookUnwritable, VaultMissing.
         """
+        from memory.remembering import OWN_WORDS, asked_in_turn
+
         if origin not in OWN_WORDS:
             return ()
         found = asked_in_turn(text, before, spoken=origin == "spoken")
@@ -324,6 +347,9 @@ class Memory:
         self, text: str, at: datetime, *, language: Language | None = None, dry_run: bool = False
     ) -> Remembered:
         """Write down this text, with or without “remember that” in front."""
+        from memory.notebooks.remember import only_looks_like_it
+        from memory.remembering import as_asked
+
         if only_looks_like_it(text):
             return Remembered(
                 saved=False, reason="this asks for no memory: it is a question, or a reminder."
@@ -340,6 +366,8 @@ class Memory:
         conversation: str | None = None,
         dry_run: bool = False,
     ) -> tuple[Remembered, ...]:
+        from memory.remembering import remember_turn
+
         outcomes = remember_turn(
             self._ledger,
             found,
@@ -400,10 +428,14 @@ class Memory:
 
     def reviews_waiting(self) -> list[WaitingReview]:
         """Hand-overs that wait for their review, oldest first."""
+        from memory.reviews import Reviews
+
         return Reviews(self._state).waiting()
 
     def marked_waiting(self) -> tuple[MarkedSentence, ...]:
         """The sentences that wait for their review, oldest first."""
+        from memory.notebooks.candidates import candidates
+
         return tuple(
             MarkedSentence(
                 quote=each.quote,
@@ -426,6 +458,8 @@ class Memory:
         reflects: bool = True,
     ) -> MemoryTask:
         """The out-of-band worker over this memory; see `memory.task`."""
+        from memory.task import MemoryTask
+
         return MemoryTask(
             state=self._state,
             ledger=self._ledger,
@@ -464,19 +498,23 @@ class Memory:
         limit: int = 10,
         *,
         fresh: bool = True,
-        progress: Progress = no_progress,
+        progress: Progress | None = None,
     ) -> tuple[Hit, ...]:
         """The journal's pieces for any words, best first; whole words and word beginnings (J3).
 
         This and `notes` look first what changed, or with `fresh` off don't; they raise
         StateUnwritable, VaultMissing.
         """
+        from memory.index.records import no_progress
+
         return self._notes.search(
-            words, where="journal", limit=limit, fresh=fresh, progress=progress
+            words, where="journal", limit=limit, fresh=fresh, progress=progress or no_progress
         )
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
         """The journal's newest entries, newest first."""
+        from memory.index.records import Hit
+
         return tuple(
             Hit.of_entry(entry, self._named(book.file_of(self._vault, entry.day)))
             for entry in book.latest(self._vault, limit=limit)
@@ -490,10 +528,13 @@ class Memory:
         folder: Path | None = None,
         relevant: bool = False,
         fresh: bool = True,
-        progress: Progress = no_progress,
+        progress: Progress | None = None,
     ) -> tuple[Hit, ...]:
         """The notes' pieces for any words, best first. `folder` is a part of the vault, or another
         folder of notes; `relevant` leaves what would be sent with these words as a question."""
+        from memory.index.records import no_progress
+        from memory.notes.looking import Notes
+
         with self.index.of(folder) as (index, inside):
             notes = self._notes if index is self.index else Notes(index, _embedder)
             return notes.search(
@@ -502,7 +543,7 @@ class Memory:
                 folder=inside,
                 relevant=relevant,
                 fresh=fresh,
-                progress=progress,
+                progress=progress or no_progress,
             )
 
     def note_text(self, file: str) -> str | None:
@@ -547,7 +588,7 @@ class Memory:
     ) -> Watching:
         """The watch over these folders and the vault; see `memory.watching`. It keeps the index
         current and journals what changed, the latter only while it is calm."""
-        from memory.watching.watching import Watching  # a tenth of a second that few commands need
+        from memory.watching.watching import Watching
 
         return Watching(
             state=self._state,
@@ -562,7 +603,9 @@ class Memory:
 
     def watch_status(self) -> WatchStatus | None:
         """What the watch does, in whatever process; None where nobody ever watched."""
-        return watch_status.read(self._state)
+        from memory.watching import status
+
+        return status.read(self._state)
 
     def thinking(
         self,
@@ -573,6 +616,9 @@ class Memory:
         caps: Caps,
     ) -> Thinking:
         """The think loop over the journal; see `memory.thinking`. Quiet means in every process."""
+        from memory.thinking.elsewhere import QuietEverywhere
+        from memory.thinking.thinking import Thinking
+
         return Thinking(
             state=self._state,
             vault=self._vault,
@@ -585,24 +631,28 @@ class Memory:
 
     def thoughts(self, now: datetime) -> Thoughts:
         """How thinking went lately, and what it has taken of its caps."""
+        from memory.thinking.ledger import thoughts
+
         return thoughts(self.events.events("thought"), now)
 
     # Conversations ---------------------------------------------------------------------
 
     def begin(self, conversation: str, kind: Kind, at: datetime) -> Conversation:
         """Raises ConversationInUse, StateUnwritable."""
+        from memory.conversations import Conversation
+
         return Conversation.begin(self._state, conversation, kind, at)
 
     def recover(self, at: datetime) -> list[HandOver]:
         """Hand over what processes that died left. Raises StateUnwritable."""
-        return conversations.recover(self._state, at)
+        from memory import conversations
 
-    def pending(self) -> list[Pending]:
-        """Hand-overs that wait for their review, oldest first."""
-        return conversations.pending(self._state)
+        return conversations.recover(self._state, at)
 
     def unreadable(self) -> list[str]:
         """A sentence for each transcript that can't be read, wholly or in part."""
+        from memory import conversations
+
         return conversations.unreadable(self._state)
 
 

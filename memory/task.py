@@ -32,7 +32,8 @@ from memory.lessons.records import ReflectReport
 from memory.lessons.reflecting import Reflecting
 from memory.llm.protocol import Llm, Reply
 from memory.notebooks.candidates import marked_in, with_previous
-from memory.notebooks.ledger import Ledger, NotWritten
+from memory.notebooks.ledger import Ledger
+from memory.notebooks.planned import NotWritten
 from memory.notebooks.review import Marked
 from memory.notebooks.validate import Grounds, decide
 from memory.records import Accepted, Change, HandOver, Proposal, Rejection, Turn
@@ -48,7 +49,7 @@ from memory.reviews import (
     next_try,
 )
 from memory.threads import in_thread
-from memory.tidying import Tidying, TidyReport
+from memory.tidying import Tidying
 
 __all__ = [
     "Alone",
@@ -57,7 +58,6 @@ __all__ = [
     "Quiet",
     "ReviewReport",
     "Reviewed",
-    "TidyReport",
 ]
 
 log = logging.getLogger(__name__)
@@ -180,7 +180,7 @@ class MemoryTask:
                 await in_thread(load)
                 self._is_loaded = True
             report = await self._look(None, asked_for=False)
-            await self._tidy(asked_for=False)
+            await self._tidy()
             if self._reflects:
                 await self._reflect(asked_for=False)
             if _ELSEWHERE in report.faults:
@@ -205,18 +205,12 @@ class MemoryTask:
         ]
         return max(1.0, min([LOOK_EVERY_S, *(wait for wait in waits if wait > 0)]))
 
-    async def tidy_now(self) -> TidyReport:
-        """Tidy up, and merge if the notebooks are nearly full. Raises StateUnwritable and
-        NotebookUnwritable."""
-        return await self._tidy(asked_for=True)
-
-    async def _tidy(self, *, asked_for: bool) -> TidyReport:
+    async def _tidy(self) -> None:
         if not self._learning:
-            return TidyReport()
+            return
         async with self._looking, self._one_process() as held:
-            if not held:
-                return TidyReport(faults=(_ELSEWHERE,))
-            return await self._tidying.tidy(asked_for=asked_for)
+            if held:
+                await self._tidying.tidy()
 
     async def reflect_now(self) -> ReflectReport:
         """Look for lessons in what happened since the last pass, and tidy them (F7). Raises

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from memory.asking import Asking, counted
@@ -16,10 +15,10 @@ from memory.errors import ModelUnavailable
 from memory.event_records import Event, Value
 from memory.events import EventLog
 from memory.notebooks import merging, tidy
-from memory.notebooks.ledger import Ledger, NotWritten
+from memory.notebooks.ledger import Ledger
 from memory.notebooks.limits import MERGE_AT, MERGE_EVERY
 from memory.notebooks.merging import Merge
-from memory.notebooks.tidy import Drop
+from memory.notebooks.planned import NotWritten
 from memory.prompts import prompt
 from memory.records import NOTEBOOKS, Change, Notebook, Proposal, Rejection
 from memory.threads import in_thread
@@ -27,17 +26,6 @@ from memory.threads import in_thread
 log = logging.getLogger(__name__)
 
 _PATIENCE_S = 60.0  # then the next look tries again: no review has to wait for a merge
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TidyReport:
-    """What went, what found room, what was merged and what the rules kept from being merged."""
-
-    dropped: tuple[Drop, ...] = ()
-    placed: tuple[Change, ...] = ()
-    merged: tuple[Change, ...] = ()
-    refused: tuple[Rejection, ...] = ()
-    faults: tuple[str, ...] = ()
 
 
 class Tidying:
@@ -52,16 +40,14 @@ class Tidying:
         self._now = now
         self._seen: tuple[str, date] | None = None
 
-    async def tidy(self, *, asked_for: bool) -> TidyReport:
-        """Small on purpose (L6): what goes for free, one merge, and what waits for room.
-
-        By itself only when a notebook changed, or a day began.
-        """
+    async def tidy(self) -> None:
+        """Small on purpose (L6): what goes for free, one merge, and what waits for room; only
+        when a notebook changed, or a day began."""
         await in_thread(self._ledger.notice_edits, self._now())
         changes = await in_thread(self._ledger.changes)
         seen = (changes[-1].id if changes else "", self._now().date())
-        if seen == self._seen and not asked_for:
-            return TidyReport()
+        if seen == self._seen:
+            return
         entries = await in_thread(self._ledger.entries)
         found = await in_thread(tidy.drops, entries, changes, seen[1])
         written = await in_thread(
@@ -70,10 +56,10 @@ class Tidying:
             source="tidy",
             at=self._now(),
         )
-        gone = tuple(
+        gone = [
             drop for drop, result in zip(found, written, strict=True) if isinstance(result, Change)
-        )
-        merged, refused, fault = await self._merge(asked_for=asked_for)
+        ]
+        is_settled = await self._merge()
         placed = await in_thread(self._ledger.place_waiting, self._now())
         if gone or placed:
             await in_thread(
@@ -87,95 +73,87 @@ class Tidying:
                 },
             )
             log.info("Tidied: %d entries went, %d found room.", len(gone), len(placed))
-        if len(found) < tidy.AT_ONCE and fault is None:
+        if len(found) < tidy.AT_ONCE and is_settled:
             changes = await in_thread(self._ledger.changes)
             self._seen = (changes[-1].id if changes else "", seen[1])
-        return TidyReport(
-            dropped=gone,
-            placed=placed,
-            merged=merged,
-            refused=refused,
-            faults=() if fault is None else (fault,),
-        )
 
-    async def _merge(
-        self, *, asked_for: bool
-    ) -> tuple[tuple[Change, ...], tuple[Rejection, ...], str | None]:
-        """At 80 percent one call, at most every twelve hours (L6.2): what was written, what
-        was refused, and why nobody could be asked.
-
-        Judged and written entry by entry against the notebooks as they are after the call (m18).
-        """
+    async def _merge(self) -> bool:
+        """At 80 percent one call, at most every twelve hours (L6.2). False where nobody could be
+        asked, so that the next look tries again."""
         entries = await in_thread(self._ledger.entries)
         changes = await in_thread(self._ledger.changes)
         full = await in_thread(self._ledger.fullness)
         last = await in_thread(self._events.last, "merged")
         if full < MERGE_AT or not _merge_is_due(last, changes, self._now()):
-            return (), (), None
+            return True
         own: dict[Notebook, tuple[str, ...]] = {
             name: tuple(each.text for each in tidy.ours(changes, entries) if each.notebook == name)
             for name in NOTEBOOKS
         }
         question = await in_thread(merging.question, own, frame=prompt("merge.md"))
         if question is None:
-            return (), (), None
-        faults: list[str] = []
-        model = await self._asking.model(faults=faults, asked_for=asked_for)
+            return True
+        model = await self._asking.model(faults=[], asked_for=False)
         if model is None:
-            return (), (), faults[0] if faults else "The background model is away."
+            return False
         if model.uses_this_cpu:
             try:
                 async with asyncio.timeout(_PATIENCE_S):
                     await self._asking.quiet_for(0.0)
             except TimeoutError:
-                return (), (), "Somebody speaks; merging waits for quiet."
+                return False
         at = self._now()
         by: Mapping[str, Value] = {"model": model.name, "billing": model.billing}
         await self._note_merge({**by, "outcome": "asking", "entries": sum(map(len, own.values()))})
         try:
             reply = await self._asking.answer(model, question)
-        except ModelUnavailable as fault:
+        except ModelUnavailable:
             await self._note_merge({**by, "outcome": "unavailable"})
-            return (), (), str(fault)
+            return False
         if reply is None:
             await self._note_merge({**by, "outcome": "gave way"})
-            return (), (), "Somebody speaks; merging waits for quiet."
+            return False
         reply = await in_thread(counted, question, reply)
         read = await in_thread(merging.merges, reply.text, own)
-        merged: list[Change] = []
-        refused: list[Rejection] = []
-        for number, merge in enumerate(read.merges):
-            why = await in_thread(tidy.refusal, merge)
-            if why is None:
-                results = await in_thread(
-                    self._ledger.write,
-                    tidy.agreed(merge),
-                    source="merge",
-                    at=self._now(),
-                    key=f"merge {at.isoformat()} {number}",
-                    together=True,
-                )
-                stopped = [result for result in results if isinstance(result, NotWritten)]
-                if not stopped:
-                    merged += [result for result in results if isinstance(result, Change)]
-                    continue
-                why = next((each for each in stopped if each.rule != "L6.2"), stopped[0]).reason
-            rejection = Rejection(proposal=_as_proposal(merge), rule="L6.2", reason=why)
-            refused.append(rejection)
-            await in_thread(self._events.refuse, rejection, self._now(), None)
+        written = [
+            await self._write(merge, f"merge {at.isoformat()} {number}")
+            for number, merge in enumerate(read.merges)
+        ]
+        accepted = sum(changes > 0 for changes in written)
         await self._note_merge(
             {
                 **by,
-                "outcome": "nonsense" if read.fault else "merged" if merged else "nothing",
+                "outcome": "nonsense" if read.fault else "merged" if accepted else "nothing",
                 "groups": len(read.merges),
-                "accepted": len(read.merges) - len(refused),
-                "entries": len(merged),
+                "accepted": accepted,
+                "entries": sum(written),
                 "tokens_in": reply.tokens_in,
                 "tokens_out": reply.tokens_out,
             }
         )
-        log.info("Merged: %d of %d.", len(read.merges) - len(refused), len(read.merges))
-        return tuple(merged), tuple(refused), None
+        log.info("Merged: %d of %d.", accepted, len(read.merges))
+        return True
+
+    async def _write(self, merge: Merge, key: str) -> int:
+        """How many changes a merge has made: judged and written against the notebooks as they are
+        after the call (m18), whole or not at all."""
+        why = await in_thread(tidy.refusal, merge)
+        if why is None:
+            results = await in_thread(
+                self._ledger.write,
+                tidy.agreed(merge),
+                source="merge",
+                at=self._now(),
+                key=key,
+                together=True,
+            )
+            stopped = [result for result in results if isinstance(result, NotWritten)]
+            if not stopped:
+                return len(results)
+            why = next((each for each in stopped if each.rule != "L6.2"), stopped[0]).reason
+        rejection = Rejection(proposal=_as_proposal(merge), rule="L6.2", reason=why)
+        await in_thread(self._events.refuse, rejection, self._now(), None)
+        return 0
 
     async def _note_merge(self, data: Mapping[str, Value]) -> None:
         await in_thread(self._events.append, "merged", self._now(), data=data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from datetime import UTC, datetime
 
 from memory import requests
@@ -13,6 +14,19 @@ from memory.notebooks.validate import Grounds, decide
 from memory.notes.looking import warm as warm_notes
 from memory.records import LANGUAGES, NOTEBOOKS, Proposal, Turn
 
+_ROOMS = (
+    "memory.conversations",
+    "memory.index",
+    "memory.lessons.door",
+    "memory.notebooks.planning",
+    "memory.remembering",
+    "memory.task",
+    "memory.thinking.elsewhere",
+    "memory.thinking.thinking",
+    "memory.watching.status",
+)
+"""What memory/door.py and memory/notebooks/ledger.py import when it is first needed."""
+
 _SAID = "I like tea with milk."
 _ENTRY = "Likes tea with milk."
 
@@ -20,6 +34,8 @@ _ENTRY = "Likes tea with milk."
 def warm() -> None:
     """Read the rules of all languages, a second's work. For a thread: a piece of it holds the
     interpreter, and a call's loop with it, for 30 to 120 ms."""
+    for room in _ROOMS:
+        importlib.import_module(room)
     filtered(f'{{"text": "{_SAID}"}}')
     remember.asked(_SAID)
     for ask in (

@@ -246,3 +246,31 @@ def _inserted(lines: list[str], at: int, new: str, *, apart: bool) -> str:
     before = _END.search(head[-2]) if len(head) > 1 else None
     end = before[0] if before else end
     return "".join([*head, end, end if apart else "", new])
+
+
+def changed(page: Page, old: str | None, new: str | None) -> Page:
+    """The page with `new` in the place of the entry `old`; as it is where that is not there."""
+    if old is None:
+        assert new is not None
+        return add(page, new)
+    entry = find(page, old)
+    if entry is None:
+        return page
+    return remove(page, entry) if new is None else update(page, entry, new)
+
+
+def changed_if_it_can(page: Page, old: str | None, new: str | None) -> Page:
+    """As `changed`, with what may be there already, or be overtaken by an edit."""
+    if new is not None and find(page, new):
+        return page
+    entry = None if old is None else find(page, old)
+    if entry is not None and new is None and entry.holds_more:
+        return page
+    return changed(page, old, new)
+
+
+def is_in_effect(page: Page, old: str | None, new: str | None) -> bool:
+    if new is not None:
+        return find(page, new) is not None
+    assert old is not None
+    return find(page, old) is None

@@ -19,10 +19,9 @@ import contextlib
 import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 
 from memory import locks, store
@@ -36,10 +35,11 @@ from memory.errors import (
 from memory.journal import book as journal
 from memory.notebooks import changelog, edit
 from memory.notebooks.changelog import Logged
-from memory.notebooks.limits import ENTRY_CHARS, NOTEBOOKS_CHARS
+from memory.notebooks.files import Book, Contents, NotebookFiles, Pages, digest, short_digest
+from memory.notebooks.limits import NOTEBOOKS_CHARS
 from memory.notebooks.named import named
-from memory.notebooks.page import Entry, Page, read_page
-from memory.notebooks.tidy import ours, says_as_much
+from memory.notebooks.page import Page
+from memory.notebooks.planned import NotWritten, Planned, Written
 from memory.notebooks.waiting import Waiting, WaitingRoom
 from memory.records import NOTEBOOKS, Accepted, Change, JournalEntry, Notebook, Removed, Source
 from memory.vault import Vault
@@ -49,42 +49,7 @@ log = logging.getLogger(__name__)
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LOCK_TIMEOUT_S = 60.0
 _ATTEMPTS = 8
-_FILE_BYTES = 256 * 1024
 _TITLE = {"L1.2": "No room in the notebooks yet", "L3.3": "Too long for the notebooks"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotWritten:
-    """An accepted change that was not written: the promise that stood against it, and a
-    sentence for the user. `waits` when it is in the journal and waits for room."""
-
-    accepted: Accepted
-    rule: str
-    reason: str
-    waits: bool = False
-
-
-Written = Change | NotWritten
-
-
-@dataclass(frozen=True, slots=True)
-class Book:
-    """A notebook to be edited. `digest` names what was read; it is "" where the page can't be
-    edited, and `unwritable` says why."""
-
-    page: Page
-    digest: str
-    unwritable: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned:
-    """A change without its id yet. `item` is its place among what was to be written."""
-
-    item: int
-    notebook: Notebook
-    old: str | None
-    new: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +58,6 @@ class _Put:
 
     change: Change
     in_effect: bool
-
-
-_Pages = dict[Notebook, Page]
-_Bytes = dict[Notebook, bytes | None]
 
 
 class Ledger:
@@ -109,11 +70,11 @@ class Ledger:
 
     def __init__(self, vault: Vault, state: Path, *, limit_chars: int = NOTEBOOKS_CHARS) -> None:
         self._vault = vault
+        self._files = NotebookFiles(vault)
         self._path = vault.folder / "changes.jsonl"
         self._waiting = WaitingRoom(state)
         self._limit_chars = limit_chars
         self._read: tuple[bytes, tuple[Logged, ...]] = (b"", ())
-        self._pages: dict[Notebook, tuple[bytes | None, Page]] = {}
 
     # Looking ---------------------------------------------------------------------------
 
@@ -186,19 +147,6 @@ class Ledger:
         tail, _ = changelog.parse(content[cut:])
         return (*known, *tail)
 
-    def book(self, name: Notebook) -> Book:
-        """The page as it is on disk, for somebody who wants to read or edit it."""
-        target = self._target(name)
-        with store.writing(target):
-            size = target.stat().st_size if target.exists() else 0
-        if size > _FILE_BYTES:
-            return Book(self._vault.page(name), "", _too_large(target, size))
-        content = self._content(name, awaited=False)
-        try:
-            return Book(self._editable(name, content), digest(content))
-        except NotebookUnwritable as fault:
-            return Book(read_page(name, content or b""), "", str(fault))
-
     # Writing ---------------------------------------------------------------------------
 
     def save(self, name: Notebook, text: str, *, seen: str, at: datetime) -> tuple[Change, ...]:
@@ -208,18 +156,18 @@ class Ledger:
         Raises NotebookChanged when the page is another by now: nothing is written then.
         """
         with self._locked(at):
-            content = self._content(name, awaited=False)
-            page = self._editable(name, content)
+            content = self._files.content(name, awaited=False)
+            page = self._files.editable(name, content)
             if digest(content) != seen:
                 raise NotebookChanged(name, page.text, digest(content))
             ends = "\r\n" if "\r\n" in page.text else "\n"
             own = replace(page, text=ends.join(_LINE_END.split(text)))
-            self._page(name, edit.as_bytes(own, content))
-            part = self._stage(name, "edit", content, own)
-            if not store.commit(part, self._target(name), expected=content):
+            edited = self._files.page(name, edit.as_bytes(own, content))
+            part = self._files.stage(name, "edit", content, own)
+            if not self._files.put(part, name, edited, before=content):
                 store.remove(part)
-                now = self._content(name, awaited=True)
-                raise NotebookChanged(name, self._editable(name, now).text, digest(now))
+                now = self._files.content(name, awaited=True)
+                raise NotebookChanged(name, self._files.editable(name, now).text, digest(now))
             return self._log_edits(at)
 
     def write(
@@ -260,7 +208,7 @@ class Ledger:
                     f"There is no change {change_id}. `jarvis changes` shows them with their ids."
                 )
             contents = self._contents()
-            pages = self._pages_of(contents, {change.notebook})
+            pages = self._files.pages_of(contents, {change.notebook})
             page = pages[change.notebook]
             if change.new is None:
                 assert change.old is not None
@@ -281,7 +229,7 @@ class Ledger:
                     f"“{change.new}” does not stand in {change.notebook} any more: it was edited "
                     "or taken out since, and the later edit counts. Nothing was changed."
                 )
-            planned = _Planned(item=0, notebook=change.notebook, old=change.new, new=change.old)
+            planned = Planned(item=0, notebook=change.notebook, old=change.new, new=change.old)
             like = Change(
                 id="",
                 at=at,
@@ -306,7 +254,7 @@ class Ledger:
         """
         with self._locked(at):
             contents = self._contents()
-            pages = self._pages_of(contents, ())
+            pages = self._files.pages_of(contents, ())
             waits = [each for each in self._waiting.waiting() if each.accepted.text]
             texts = [entry.text for page in pages.values() for entry in page.entries]
             texts += [each.accepted.text for each in waits if each.accepted.text]
@@ -319,17 +267,17 @@ class Ledger:
                 raise AmbiguousEntry(text, tuple(matching))
             keys = {changelog.removed_key(each) for each in matching}
             gone = [
-                _Planned(item=0, notebook=name, old=entry.text, new=None)
+                Planned(item=0, notebook=name, old=entry.text, new=None)
                 for name, page in pages.items()
                 for entry in page.entries
                 if changelog.removed_key(entry.text) in keys
             ]
-            pages = self._pages_of(contents, {each.notebook for each in gone})
+            pages = self._files.pages_of(contents, {each.notebook for each in gone})
             dropped = [w for w in waits if changelog.removed_key(w.accepted.text or "") in keys]
             if not gone:  # it waits only; the log has to know all the same (m23)
                 [first, *_] = dropped
                 gone = [
-                    _Planned(
+                    Planned(
                         item=0, notebook=first.accepted.notebook, old=first.accepted.text, new=None
                     )
                 ]
@@ -372,10 +320,14 @@ class Ledger:
         if not self._vault.folder.is_dir():
             self._vault.check(create=False)
             return ()
-        if not self._edited() and not any(self._left(name) for name in NOTEBOOKS):
+        if not self._edited() and not any(self._files.left(name) for name in NOTEBOOKS):
             return ()
         with self._locked(at, notice=False):
             return self._log_edits(at)
+
+    def book(self, name: Notebook) -> Book:
+        """The page as it is on disk, for somebody who wants to read or edit it."""
+        return self._files.book(name)
 
     # Inside the lock -------------------------------------------------------------------
 
@@ -402,6 +354,9 @@ class Ledger:
         together: bool,
         keep: bool = True,
     ) -> tuple[Written, ...]:
+        # The grammar of three languages comes with them, which readers do without.
+        from memory.notebooks import planning, tidy
+
         logged = self._logged()
         results: dict[int, Written] = {
             each.item: each.change
@@ -409,21 +364,24 @@ class Ledger:
             if key is not None and each.key == key and each.item is not None
         }
         contents = self._contents()
-        pages = self._pages_of(contents, {each.notebook for each in accepted})
+        pages = self._files.pages_of(contents, {each.notebook for each in accepted})
         changes = [each.change for each in logged]
-        gone = changelog.removed(changes)
         texts = {name: tuple(e.text for e in page.entries) for name, page in pages.items()}
-        own = {(each.notebook, each.text) for each in ours(changes, texts)}
+        standing = planning.Standing(
+            gone=changelog.removed(changes),
+            own={(each.notebook, each.text) for each in tidy.ours(changes, texts)},
+            limit_chars=self._limit_chars,
+        )
         after = dict(pages)
-        planned: list[_Planned] = []
+        planned: list[Planned] = []
         for item, each in enumerate(accepted):
             if item in results:
                 continue
-            plan = self._plan(item, each, after, gone, own, said_at.get(each.turn_index, at))
+            plan = planning.planned(item, each, after, standing, said_at.get(each.turn_index, at))
             if isinstance(plan, NotWritten):
                 results[item] = plan
             else:
-                after[plan.notebook] = _applied(after[plan.notebook], plan)
+                after[plan.notebook] = edit.changed(after[plan.notebook], plan.old, plan.new)
                 planned.append(plan)
         if together and any(isinstance(result, NotWritten) for result in results.values()):
             for plan in planned:
@@ -483,82 +441,14 @@ class Ledger:
         entry = JournalEntry(at=said or at, title=_TITLE[result.rule], text=accepted.text)
         journal.append(self._vault, entry, once=True)
 
-    def _plan(
-        self,
-        item: int,
-        accepted: Accepted,
-        pages: _Pages,
-        gone: Mapping[str, Removed],
-        own: Collection[tuple[Notebook, str]],
-        said_at: datetime,
-    ) -> _Planned | NotWritten:
-        def refused(rule: str, reason: str, *, waits: bool = False) -> NotWritten:
-            return NotWritten(accepted=accepted, rule=rule, reason=reason, waits=waits)
-
-        page = pages[accepted.notebook]
-        entry: Entry | None = None
-        if accepted.operation != "add":
-            assert accepted.entry is not None
-            entry = edit.find(page, accepted.entry)
-            if entry is None:
-                return refused(
-                    "L1.4",
-                    f"“{accepted.entry}” was edited or taken out meanwhile, and that counts.",
-                )
-            if accepted.operation == "remove":
-                if entry.holds_more:
-                    return refused("L1.3", f"“{entry.text}” has other lines beneath it.")
-                return _Planned(item=item, notebook=accepted.notebook, old=entry.text, new=None)
-        assert accepted.text is not None
-        text = edit.one_line(accepted.text)
-        old = entry.text if entry else None
-        if text == old:
-            return refused("L6.1", f"“{text}” says that already.")
-        taken_out = gone.get(changelog.removed_key(text))
-        if taken_out and said_at < taken_out.at:
-            return refused("L1.4", f"You took out “{taken_out.text}” after it was said.")
-        there = _saying(text, pages, apart_from=entry)
-        if there is not None:
-            if entry is None or entry.holds_more:
-                return refused("L6.1", f"“{there}” says that already.")
-            return _Planned(item=item, notebook=accepted.notebook, old=old, new=None)
-        if entry is None:  # an entry of ours that the new one contains makes way for it
-            old = next(
-                (
-                    each.text
-                    for each in page.entries
-                    if (accepted.notebook, each.text) in own
-                    and not each.holds_more
-                    and says_as_much(text, each.text)
-                ),
-                None,
-            )
-        if len(text) > ENTRY_CHARS:
-            return refused(
-                "L3.3",
-                f"It is {len(text)} characters long, and an entry has at most {ENTRY_CHARS}: "
-                "it is in the journal.",
-                waits=True,
-            )
-        used = sum(each.entry_chars for each in pages.values())
-        more = len(text) - len(old or "")
-        if more > 0 and used + more > self._limit_chars:
-            return refused(
-                "L1.2",
-                f"The notebooks are full ({used:,} of {self._limit_chars:,} characters): it is in "
-                "the journal and waits for room.",
-                waits=True,
-            )
-        return _Planned(item=item, notebook=accepted.notebook, old=old, new=text)
-
     def _put(
         self,
-        planned: Sequence[_Planned],
-        contents: _Bytes,
-        pages: _Pages,
+        planned: Sequence[Planned],
+        contents: Contents,
+        pages: Pages,
         *,
         like: Change,
-        after: _Pages | None = None,
+        after: Pages | None = None,
         accepted: Sequence[Accepted] = (),
         said_at: Mapping[int | None, datetime] | None = None,
         key: str | None = None,
@@ -585,12 +475,12 @@ class Ledger:
         if after is None:
             after = dict(pages)
             for plan in planned:
-                after[plan.notebook] = _applied(after[plan.notebook], plan)
+                after[plan.notebook] = edit.changed(after[plan.notebook], plan.old, plan.new)
         touched = [name for name in NOTEBOOKS if after[name] != pages[name]]
         staged = {}
         try:
             for name in touched:
-                staged[name] = self._stage(name, logged[0].batch, contents[name], after[name])
+                staged[name] = self._files.stage(name, logged[0].batch, contents[name], after[name])
             store.append_lines(self._path, [each.as_json() for each in logged])
         except StateUnwritable:
             for part in staged.values():
@@ -599,16 +489,14 @@ class Ledger:
             raise
         crossed: set[Notebook] = set()
         for name, part in staged.items():
-            if store.commit(part, self._target(name), expected=contents[name]):
-                self._pages[name] = edit.as_bytes(after[name], contents[name]), after[name]
-            else:
+            if not self._files.put(part, name, after[name], before=contents[name]):
                 after[name] = self._apply(name, logged, part)
                 crossed.add(name)
         return tuple(
             _Put(
                 each.change,
                 each.change.notebook not in crossed
-                or _is_in_effect(after[each.change.notebook], each.change),
+                or edit.is_in_effect(after[each.change.notebook], each.change.old, each.change.new),
             )
             for each in logged
         )
@@ -619,57 +507,32 @@ class Ledger:
         `part` is what was staged for it; it goes when the changes are on the page. An entry
         that was edited or is gone stays so, and the next look finds and logs that edit.
         """
-        target = self._target(name)
+        target = self._files.target(name)
         for _ in range(_ATTEMPTS):
             with store.writing(target):
                 content, is_settled = store.read_settled(target, awaited=True)
-            page = after = self._editable(name, content)
+            page = after = self._files.editable(name, content)
             for each in logged:
                 if each.change.notebook == name:
-                    after = _applied_if_it_can(after, each.change)
+                    after = edit.changed_if_it_can(after, each.change.old, each.change.new)
             if after == page:
                 store.remove(part)
                 return page
-            staged = self._stage(name, logged[0].batch, content, after)
+            staged = self._files.stage(name, logged[0].batch, content, after)
             if staged != part:
                 store.remove(part)
                 part = staged
-            if is_settled and store.commit(part, target, expected=content):
+            if is_settled and self._files.put(part, name, after, before=content):
                 return after
         raise StateUnwritable(
             f"{target} is held open, or changed all the time, by another program. Close it there; "
             "what was to be written is in changes.jsonl, and Jarvis puts it into the page then."
         )
 
-    # After a crash ---------------------------------------------------------------------
-
-    def _stage(self, name: Notebook, batch: str, before: bytes | None, page: Page) -> Path:
-        content = edit.as_bytes(page, before)
-        target = self._target(name)
-        part = target.with_name(
-            f".{target.name}.{batch}.{_digest(before or b'')}.{_digest(content)}.part"
-        )
-        store.stage(part, target, content)
-        return part
-
-    def _left(self, name: Notebook) -> list[re.Match[str]]:
-        """What a crash left beside the page: names of staged pages, half-written ones too, with
-        their batch and the digests before and after."""
-        target = self._target(name)
-        pattern = re.compile(
-            rf"\.{re.escape(target.name)}"
-            r"\.(?P<batch>\w+)\.(?P<before>\w+)\.(?P<after>\w+)\.part(?P<half>\.tmp)?"
-        )
-        if not target.parent.is_dir():
-            return []
-        with store.writing(target):
-            names = sorted(each.name for each in target.parent.iterdir())
-        return [found for each in names if (found := pattern.fullmatch(each))]
-
     def _finish(self, name: Notebook) -> None:
         """Finish what a crash left of a write."""
-        target = self._target(name)
-        for left in self._left(name):
+        target = self._files.target(name)
+        for left in self._files.left(name):
             part = target.with_name(left[0])
             before, after = left["before"], left["after"]
             logged = [each for each in self._logged() if each.batch == left["batch"]]
@@ -680,12 +543,12 @@ class Ledger:
                 store.remove(part)  # the page under its second name
                 continue
             content = store.read_settled(part)[0] or b""
-            if not logged or _digest(content) == before:
+            if not logged or short_digest(content) == before:
                 store.remove(part)  # never logged; or what the new page took the place of
                 continue
-            if _digest(content) != after:  # a save that the new page took the place of
+            if short_digest(content) != after:  # a save that the new page took the place of
                 now = store.read_settled(target)[0]
-                if now is None or _digest(now) != after:
+                if now is None or short_digest(now) != after:
                     shown = store.set_aside(part, target)
                     log.warning("a save that crossed an interrupted write is now %s", shown.name)
                     continue
@@ -694,60 +557,8 @@ class Ledger:
             with contextlib.suppress(NotebookUnwritable):  # it stays until it can be
                 self._apply(name, logged, part)
 
-    # Pages -----------------------------------------------------------------------------
-
-    def _target(self, name: Notebook) -> Path:
-        """The file itself, where the notebook is a link."""
-        path = self._vault.folder / name
-        target = path.resolve()
-        if not target.is_relative_to(self._vault.path.resolve()):
-            raise NotebookUnwritable(
-                f"{path} is a link to a place outside of the vault, so it is not written. Put a "
-                "plain file there."
-            )
-        return target
-
-    def _contents(self) -> _Bytes:
-        known = changelog.held(self.changes())
-        return {name: self._content(name, awaited=bool(known[name])) for name in NOTEBOOKS}
-
-    def _content(self, name: Notebook, *, awaited: bool) -> bytes | None:
-        target = self._target(name)
-        with store.writing(target):
-            return store.read_settled(target, awaited=awaited)[0]
-
-    def _page(self, name: Notebook, content: bytes | None) -> Page:
-        """The page that these bytes are; raises NotebookUnwritable for one that is none."""
-        before = self._pages.get(name)
-        if before is not None and before[0] == content:
-            return before[1]
-        if content is not None and len(content) > _FILE_BYTES:
-            raise NotebookUnwritable(_too_large(self._target(name), len(content)))
-        page = edit.editable(name, content)
-        self._pages[name] = content, page
-        return page
-
-    def _editable(self, name: Notebook, content: bytes | None) -> Page:
-        """The page; raises NotebookUnwritable also where the file is read-only."""
-        path = self._target(name)
-        if content is not None and store.is_read_only(path):
-            raise NotebookUnwritable(
-                f"{path} is read-only, so nothing was changed in it. Allow writing, then try again."
-            )
-        return self._page(name, content)
-
-    def _pages_of(self, contents: _Bytes, to_change: Collection[Notebook]) -> _Pages:
-        """Both pages; only those that are to be changed have to be fit for it."""
-        pages: _Pages = {}
-        for name, content in contents.items():
-            known = self._pages.get(name)
-            if name in to_change:
-                pages[name] = self._editable(name, content)
-            elif known is not None and known[0] == content:
-                pages[name] = known[1]
-            else:
-                pages[name] = read_page(name, (content or b"")[:_FILE_BYTES])
-        return pages
+    def _contents(self) -> Contents:
+        return self._files.contents(changelog.held(self.changes()))
 
     # The user's own edits --------------------------------------------------------------
 
@@ -756,7 +567,7 @@ class Ledger:
         found: dict[Notebook, Sequence[str]] = {}
         for name in NOTEBOOKS:
             try:
-                page = self._page(name, self._content(name, awaited=bool(known[name])))
+                page = self._files.page(name, self._files.content(name, awaited=bool(known[name])))
             except (NotebookUnwritable, StateUnwritable):
                 continue  # nobody knows what the user wrote there
             texts = [entry.text for entry in page.entries]
@@ -778,66 +589,3 @@ class Ledger:
             logged.append(Logged(change=change, batch=logged[0].batch if logged else last))
         store.append_lines(self._path, [each.as_json() for each in logged])
         return tuple(each.change for each in logged)
-
-
-def _too_large(path: Path, size_bytes: int) -> str:
-    return (
-        f"{path} is too large for a notebook ({size_bytes // 1024} KiB), so nothing was changed in "
-        "it. Shorten it."
-    )
-
-
-def digest(content: bytes | None) -> str:
-    """Names what a file holds; None is no file."""
-    return "none" if content is None else sha256(content).hexdigest()
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()[:12]
-
-
-def _applied(page: Page, change: _Planned | Change) -> Page:
-    """The page with the change; a change of what isn't there is our mistake, but for what
-    only waited."""
-    if change.old is None:
-        assert change.new is not None
-        return edit.add(page, change.new)
-    entry = edit.find(page, change.old)
-    if entry is None:
-        return page
-    return edit.remove(page, entry) if change.new is None else edit.update(page, entry, change.new)
-
-
-def _applied_if_it_can(page: Page, change: Change) -> Page:
-    """The page with a change that may be there already, or be overtaken by an edit."""
-    if change.new is not None and edit.find(page, change.new):
-        return page
-    if change.old is None:
-        assert change.new is not None
-        return edit.add(page, change.new)
-    entry = edit.find(page, change.old)
-    if entry is None or (change.new is None and entry.holds_more):
-        return page
-    return _applied(page, change)
-
-
-def _is_in_effect(page: Page, change: Change) -> bool:
-    if change.new is not None:
-        return edit.find(page, change.new) is not None
-    assert change.old is not None
-    return edit.find(page, change.old) is None
-
-
-def _saying(text: str, pages: _Pages, *, apart_from: Entry | None) -> str | None:
-    """The entry that says as much as `text` does."""
-    key = changelog.removed_key(text)
-    return next(
-        (
-            entry.text
-            for page in pages.values()
-            for entry in page.entries
-            if entry is not apart_from
-            and (changelog.removed_key(entry.text) == key or says_as_much(entry.text, text))
-        ),
-        None,
-    )

@@ -15,12 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory import conversations, store
-from memory.conversations import Conversation, pending, recover, unreadable
+from memory.conversations import Conversation, recover, unreadable
 from memory.errors import ConversationInUse, StateUnwritable
 from memory.records import HandOver
+from memory.reviews import Reviews, Waiting
 from tests.memory.turns import NOON, turn
 
 LATER = NOON + timedelta(hours=1)
+
+
+def pending(state: Path) -> list[Waiting]:
+    return Reviews(state).waiting()
 
 
 def spans(marks: list[HandOver]) -> list[tuple[int, int, str]]:
@@ -28,7 +33,7 @@ def spans(marks: list[HandOver]) -> list[tuple[int, int, str]]:
 
 
 def texts_handed_over(state: Path) -> list[str]:
-    return [turn.text for waiting in pending(state) for turn in waiting.turns]
+    return [turn.text for waiting in pending(state) for turn in waiting.handed_over]
 
 
 def calls_file(state: Path, name: str = "c1.jsonl") -> Path:
@@ -52,7 +57,7 @@ def test_each_hand_over_holds_the_turns_since_the_last(tmp_path: Path) -> None:
     ]  # fmt: skip
     waiting = pending(tmp_path)
     assert [p.hand_over for p in waiting] == [mark for mark in marks if mark]
-    assert [t for p in waiting for t in p.turns] == [turn(index) for index in range(6)]
+    assert [t for p in waiting for t in p.handed_over] == [turn(index) for index in range(6)]
     assert {p.kind for p in waiting} == {"call"}
     assert recover(tmp_path, LATER) == []
 
@@ -64,7 +69,7 @@ def test_indices_may_leave_gaps(tmp_path: Path) -> None:
         conversation.observe(turn(index))
     assert spans([m for m in [conversation.hand_over("silence", NOON)] if m]) == [(0, 9, "silence")]
     conversation.close()
-    assert [t.index for t in pending(tmp_path)[0].turns] == [0, 3, 4, 9]
+    assert [t.index for t in pending(tmp_path)[0].handed_over] == [0, 3, 4, 9]
 
 
 def test_a_turn_out_of_order_is_our_mistake(tmp_path: Path) -> None:
@@ -164,7 +169,7 @@ def test_a_crash_at_any_byte_loses_no_turn_and_doubles_none(tmp_path: Path) -> N
         recover(tmp_path, LATER)
         found: dict[str, list[str]] = {name: [] for name in expected}
         for waiting in pending(tmp_path):
-            found[waiting.hand_over.conversation] += [turn.text for turn in waiting.turns]
+            found[waiting.hand_over.conversation] += [turn.text for turn in waiting.handed_over]
         assert found == expected
     assert unreadable(tmp_path) == []
 

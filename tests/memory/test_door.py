@@ -141,7 +141,7 @@ def test_reading_makes_no_state(memory: Memory, tmp_path: Path) -> None:
     """Looking at the prefix, the notebooks and what is pending writes nothing."""
     memory.session().news()
     memory.notebooks()
-    assert (memory.pending(), memory.unreadable(), memory.recover(NOON)) == ([], [], [])
+    assert (memory.reviews_waiting(), memory.unreadable(), memory.recover(NOON)) == ([], [], [])
     assert not (tmp_path / "state").exists()
 
 
@@ -152,7 +152,7 @@ def test_a_conversation_goes_through_the_door(memory: Memory) -> None:
     assert memory.recover(NOON) == []
     conversation.close()
     [mark] = memory.recover(NOON)
-    assert [p.hand_over for p in memory.pending()] == [mark]
+    assert [p.hand_over for p in memory.reviews_waiting()] == [mark]
 
 
 def test_nothing_that_was_said_is_logged(

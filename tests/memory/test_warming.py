@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -42,12 +43,44 @@ look()
 print(*opened, sep="\\n")
 """
 
+_ROOT = Path(__file__).parents[2]
+_NOT_IN_A_CALL = {"memory.embedding", "memory.watching.watching"}
+
+
+def _imported_when_needed(module: str) -> set[str]:
+    tree = ast.parse((_ROOT / f"{module.replace('.', '/')}.py").read_text("utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return {
+        f"{node.module}.{alias.name}" if node.module in packages else str(node.module)
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom)
+        for packages in [("memory", "memory.notebooks", "memory.watching")]
+        for alias in node.names
+    }
+
+
+def test_once_warm_every_room_of_the_door_is_loaded() -> None:
+    """A running call imports nothing of memory for the first time."""
+    rooms = _imported_when_needed("memory.door") | _imported_when_needed("memory.notebooks.ledger")
+    assert len(rooms) > 10
+    code = "import sys; from memory import warm; warm(); print(*sys.modules, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=_ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert rooms - set(done.stdout.split()) == _NOT_IN_A_CALL
+
 
 def test_once_warm_a_turn_and_a_review_read_no_file() -> None:
     """Rules, words and the token table of all three languages are there before somebody speaks."""
     done = subprocess.run(
         [sys.executable, "-c", _AFTER],
-        cwd=Path(__file__).parents[2],
+        cwd=_ROOT,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -18,7 +18,7 @@ import pytest
 from pipecat.frames.frames import Frame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from memory import Memory, Pending
+from memory import Memory, WaitingReview
 from memory.records import LANGUAGES, Turn
 from tests.fakes.tone_voice import ToneVoice
 from voice.call import Call, CallResult, CallSetup
@@ -57,7 +57,7 @@ ANSWER = "On the third of May, which is a Sunday."
 class Outcome:
     result: CallResult
     events: list[CallEvent]
-    pending: list[Pending] = field(default_factory=list)
+    pending: list[WaitingReview] = field(default_factory=list)
     log: dict[str, int] = field(default_factory=dict)
     lasted_s: float = 0.0
 
@@ -137,7 +137,7 @@ def run(
         outcome = Outcome(
             result,
             transport.events,
-            memory.pending(),
+            memory.reviews_waiting(),
             memory.events.counts(),
             loop.time() - began_s,
         )
@@ -169,7 +169,7 @@ def test_a_call_with_one_question(tmp_path: Path) -> None:
         HandedOver(first_index=0, last_index=1, trigger="hang-up"),
         CallEnded(reason="hang-up"),
     ]
-    assert [each.turns for each in outcome.pending] == [outcome.turns]
+    assert [each.handed_over for each in outcome.pending] == [outcome.turns]
     assert outcome.log == {"began": 1, "ended": 1, "handed_over": 1, "microphone": 1, "tokens": 1}
 
 
@@ -193,9 +193,9 @@ def test_thirty_turns_are_handed_over_in_mid_call(tmp_path: Path) -> None:
     typed = [(1_000 + 6_000 * n, f"question {n}") for n in range(31)]
     outcome = run(tmp_path, typed, 195_000)
     assert [each.hand_over.trigger for each in outcome.pending] == ["30 turns", "hang-up"]
-    indices = [turn.index for each in outcome.pending for turn in each.turns]
+    indices = [turn.index for each in outcome.pending for turn in each.handed_over]
     assert indices == list(range(62))
-    users = [turn for turn in outcome.pending[0].turns if turn.speaker == "user"]
+    users = [turn for turn in outcome.pending[0].handed_over if turn.speaker == "user"]
     assert len(users) == 30
 
 
@@ -205,7 +205,7 @@ def test_hanging_up_at_any_moment(tmp_path: Path, at_s: float) -> None:
     outcome = run(tmp_path, [(1_000, "when?")], 60_000, meanwhile=Call.hang_up, at_s=at_s)
     turns = outcome.turns
     assert outcome.lasted_s <= at_s + 3
-    assert [t for each in outcome.pending for t in each.turns] == list(turns)
+    assert [t for each in outcome.pending for t in each.handed_over] == list(turns)
     assert len(outcome.pending) == (1 if turns else 0)
     for turn in turns[1:]:
         assert ANSWER.startswith(turn.text)

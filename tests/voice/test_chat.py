@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from memory import Memory, Pending
+from memory import Memory, WaitingReview
 from memory.records import LANGUAGES
 from voice.chat import Chat
 from voice.engines.language_model import Message
@@ -35,8 +35,8 @@ T = TypeVar("T")
 
 def chatting(
     tmp_path: Path, model: ScriptedModel, do: Callable[[Chat], Awaitable[T]]
-) -> tuple[T, list[Pending]]:
-    async def main() -> tuple[T, list[Pending]]:
+) -> tuple[T, list[WaitingReview]]:
+    async def main() -> tuple[T, list[WaitingReview]]:
         loop = asyncio.get_running_loop()
         began_s = loop.time()
 
@@ -59,7 +59,7 @@ def chatting(
         outcome = await do(chat)
         await chat.end()
         running.cancel()
-        pending = memory.pending()
+        pending = memory.reviews_waiting()
         memory.close()
         return outcome, pending
 
@@ -126,7 +126,7 @@ def test_five_quiet_minutes_hand_over_and_the_chat_goes_on(tmp_path: Path) -> No
 
     _, pending = chatting(tmp_path, ScriptedModel(lambda _: "Fine."), quiet)
     assert [each.hand_over.trigger for each in pending] == ["silence", "hang-up"]
-    assert [len(each.turns) for each in pending] == [2, 2]
+    assert [len(each.handed_over) for each in pending] == [2, 2]
 
 
 def test_an_answer_that_is_left_keeps_what_was_given(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_an_answer_that_is_left_keeps_what_was_given(tmp_path: Path) -> None:
                     return
 
     _, pending = chatting(tmp_path, ScriptedModel(lambda _: "One two three four."), leave)
-    answer = pending[0].turns[1]
+    answer = pending[0].handed_over[1]
     assert answer.interrupted
     assert "One two three four.".startswith(answer.text)
     assert answer.text != "One two three four."
@@ -154,7 +154,7 @@ def test_a_model_that_fails_is_told(tmp_path: Path) -> None:
     )
     assert Notice(kind="stop", text="The language model ended.") in events
     assert events[-1] == StateChanged(state="listening")
-    assert [turn.text for turn in pending[0].turns] == ["hello"]
+    assert [turn.text for turn in pending[0].handed_over] == ["hello"]
 
 
 def test_a_wish_to_remember_is_settled_before_the_answer(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_wish_to_remember_is_settled_before_the_answer(tmp_path: Path) -> None
     assert "Remember that" not in texts[at] or texts[at].index("written") < texts[at].index(
         "Remember that"
     )
-    assert [turn.text for turn in pending[0].turns] == ["Remember that I'm vegan.", "Saved."]
+    assert [turn.text for turn in pending[0].handed_over] == ["Remember that I'm vegan.", "Saved."]
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_extracts_are_in_the_one_request_that_they_were_found_for(tmp_path: Path
             }
         ],
     }
-    kept = [(turn.index, turn.speaker, turn.origin) for turn in pending.turns][:3]
+    kept = [(turn.index, turn.speaker, turn.origin) for turn in pending.handed_over][:3]
     assert kept == [(0, "user", "typed"), (1, "assistant", "note"), (2, "assistant", "typed")]
 
 
@@ -286,7 +286,7 @@ def test_what_was_read_aloud_from_an_extract_proves_nothing(tmp_path: Path) -> N
         await say(chat, "The boiler engineer Meier comes on Tuesdays, I like that")
 
     _, [pending] = chatting(tmp_path, ScriptedModel(lambda _: "On Tuesdays."), lines)
-    assert next(turn.text for turn in pending.turns if turn.origin == "note") == (
+    assert next(turn.text for turn in pending.handed_over if turn.origin == "note") == (
         "The boiler engineer Meier comes on Tuesdays."
     )
 

@@ -23,9 +23,12 @@ from memory.errors import (
     StateUnwritable,
     VaultMissing,
 )
+from memory.notebooks import files
 from memory.notebooks import ledger as ledger_module
-from memory.notebooks.ledger import Ledger, NotWritten, _digest
+from memory.notebooks.files import short_digest
+from memory.notebooks.ledger import Ledger
 from memory.notebooks.limits import ENTRY_CHARS, NOTEBOOKS_CHARS
+from memory.notebooks.planned import NotWritten
 from memory.notebooks.waiting import Outcome
 from memory.records import Accepted, Change, Notebook, Operation, Source
 from memory.vault import Vault
@@ -594,7 +597,7 @@ def test_a_vault_copied_in_the_middle_of_a_write_is_finished_once(
     wrote(ledger, "Is vegan.")
     after = page.read_bytes()
     batch = ledger.changes()[-1].id
-    part = page.with_name(f".USER.md.{batch}.{_digest(before)}.{_digest(after)}.part")
+    part = page.with_name(f".USER.md.{batch}.{short_digest(before)}.{short_digest(after)}.part")
     for left, on_page, expected in (
         (after, before, ("Likes tea.", "Is vegan.")),  # died before the page
         (before, after, ("Likes tea.", "Is vegan.")),  # died behind it
@@ -620,7 +623,7 @@ def test_a_save_that_crossed_a_crash_is_kept(ledger: Ledger, vault: Vault) -> No
     wrote(ledger, "Is vegan.")
     after = page.read_bytes()
     batch = ledger.changes()[-1].id
-    part = page.with_name(f".USER.md.{batch}.{_digest(before)}.{_digest(after)}.part")
+    part = page.with_name(f".USER.md.{batch}.{short_digest(before)}.{short_digest(after)}.part")
     part.write_bytes(before + b"- Saved in that moment.\n")
     ledger.notice_edits(LATER)
     assert ledger.entries()["USER.md"] == ("Likes tea.", "Saved in that moment.", "Is vegan.")
@@ -681,14 +684,15 @@ def test_the_formats_are_documented(ledger: Ledger, vault: Vault, tmp_path: Path
 def test_rules_and_limits_are_documented() -> None:
     """Each rule that keeps a change from being written, each source and limit is named."""
     text = _documented()
-    code = (Path(__file__).parents[3] / "memory" / "notebooks" / "ledger.py").read_text("utf-8")
+    room = Path(__file__).parents[3] / "memory" / "notebooks"
+    code = "".join((room / f"{name}.py").read_text("utf-8") for name in ("ledger", "planning"))
     rules = set(re.findall(r'"(L\d\.\d)"', code))
     assert rules == set(re.findall(r"^\| (L\d\.\d) \|", text, re.MULTILINE))
     for said in (
         f"{NOTEBOOKS_CHARS:,} characters",
         f"more than {ENTRY_CHARS} characters",
         f"{ledger_module._LOCK_TIMEOUT_S:.0f} seconds",
-        f"{ledger_module._FILE_BYTES // 1024} KiB",
+        f"{files._FILE_BYTES // 1024} KiB",
         *get_args(Source),
     ):
         assert said in text
