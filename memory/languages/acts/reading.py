@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -9,8 +11,11 @@ from memory.languages.acts.clauses import clause_from, has_any_verb
 from memory.languages.acts.line import STOPS, Line
 from memory.languages.acts.pieces import pieces_of
 from memory.languages.acts.records import THIRD, USER, Clause, Reading
-from memory.languages.acts.table import Acts, acts_of
+from memory.languages.acts.table import Acts, acts_of, joined
 from memory.languages.words import Word, language_of
+
+_STAMMER = 4
+"""Words that may be said over again."""
 
 
 @lru_cache(maxsize=512)
@@ -28,21 +33,59 @@ def read(
     """
     acts = acts_of(language if entry and language else language_of(text, language))
     words = acts.lexicon.words(text)
+    words = _with_short_verbs(words, acts)
     if not entry:
         words = _without_stammers(words, acts)
     return _reading(Line(acts, words, raw=text, entry=entry, cuts=cuts))
 
 
-def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
-    """ "Ich ich esse": a word said twice is said once, but for a "no"."""
+def _with_short_verbs(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
+    """ "My dad's from Cork": what would name an owner is short for a verb."""
+    if not any(word.text in acts.listed("genitive") for word in words):
+        return words
+    text, starts = joined(words)
+    short = {bisect_right(starts, start) - 1 for start in _short_verbs(acts, text)}
     return tuple(
-        word
-        for before, word in zip((None, *words), words, strict=False)
-        if before is None
-        or before.text != word.text
-        or word.kind != "word"
-        or word.text in acts.listed("particle")
+        replace(word, text=min(acts.listed("copula_short")))
+        if at in short and words[at - 1].text not in acts.listed("user_named")
+        else word
+        for at, word in enumerate(words)
     )
+
+
+def _short_verbs(acts: Acts, text: str) -> Iterator[int]:
+    """Where each stands: in what the pattern meets, the first word that could be an owner's."""
+    for start, end in acts.spans("is_short", text):
+        for owner in acts.listed("genitive"):
+            found = text.find(owner, start, end)
+            if found >= 0:
+                yield found
+
+
+def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
+    """ "Ich ich esse", "I'm uh I'm a nurse": what is said twice running is said once, but for a
+    "no" alone."""
+    kept: list[Word] = []
+    for word in words:
+        kept.append(word)
+        for length in range(1, _STAMMER + 1):
+            heard = [
+                at
+                for at, each in enumerate(
+                    kept[-3 * length - 2 :], max(0, len(kept) - 3 * length - 2)
+                )
+                if each.text not in acts.listed("hesitations") and each.text != ","
+            ]
+            again, first = heard[-length:], heard[-2 * length : -length]
+            same = len(first) == length and all(
+                kept[one].text == kept[other].text and kept[one].kind == "word"
+                for one, other in zip(first, again, strict=True)
+            )
+            comma = any(each.text == "," for each in kept[first[0] : again[-1]]) if same else False
+            if same and not (length == 1 and (comma or word.text in acts.listed("particle"))):
+                del kept[first[0] : again[0]]
+                break
+    return tuple(kept)
 
 
 def _reading(line: Line) -> Reading:
