@@ -439,7 +439,7 @@ async def test_what_the_house_says_is_said_in_german() -> None:
     async with visiting(screen={"locale": "de-DE"}, engine=engine) as visit:
         page = visit.page
         fact = page.locator("#fact-engine")
-        await expect(fact).to_contain_text("Built-in: Qwen2.5-Coder 0.5B, auf diesem Rechner.")
+        await expect(fact).to_contain_text("Eingebaut: Qwen2.5-Coder 0.5B, auf diesem Rechner.")
         await expect(fact).to_contain_text("Verlass dich nicht auf seine Angaben.")
         await expect(fact.locator("code")).to_have_text("ollama pull x")
         await expect(page.locator("#fact-words")).to_contain_text("Nur dieser Rechner.")
@@ -455,9 +455,9 @@ async def test_what_the_house_says_is_said_in_german() -> None:
         half, changed = (page.locator("#after .notice").nth(i) for i in (0, 1))
         await expect(half).to_contain_text("Jarvis hört sich selbst im Mikrofon")
         await expect(half).to_contain_text("Nimm Kopfhörer")
-        await expect(changed).to_contain_text("Ab jetzt antwortet Built-in")
+        await expect(changed).to_contain_text("Ab jetzt antwortet Eingebaut")
         await expect(changed.locator("[lang=en]")).to_have_text("Nobody has translated this.")
-        await expect(page.locator(".engine:visible")).to_have_text("Built-in")
+        await expect(page.locator(".engine:visible")).to_have_text("Eingebaut")
 
 
 @pytest.mark.parametrize("locale", ["de-DE", "es-ES"])

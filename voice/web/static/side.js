@@ -49,7 +49,7 @@ function engine({ engine: it }) {
     const { text, lang } = houseWords(it[field]);
     return [t(key), text, lang];
   });
-  return section(t("engine"), pairs([[t("name"), it.name, "en"], ...rows]));
+  return section(t("engine"), pairs([[t("name"), houseWords(it.name).text], ...rows]));
 }
 
 function call({ beganAt, turns, given, running, saved, refused }) {
@@ -134,7 +134,7 @@ function said(words, properties = {}, form = (text) => text) {
 export function facts({ engine: it, vault }) {
   return {
     engine: it === null ? [el("p", { class: "dim" }, t("looking"))] : [
-      said(it.thinks, {}, (thinks) => sentence(`${it.name}: ${thinks}`)),
+      said(it.thinks, {}, (thinks) => sentence(`${houseWords(it.name).text}: ${thinks}`)),
       it.warning ? said(it.warning, { class: "warning" }) : null,
       it.better ? said(it.better, { class: "better" }) : null,
     ].filter(Boolean),

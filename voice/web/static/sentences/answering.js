@@ -2,6 +2,7 @@
 
 export const ANSWERING = [
   // What answers
+  ["Built-in", "Eingebaut", "Incluido"],
   ["Whisper base, on this computer", "Whisper base, auf diesem Rechner", "Whisper base, en este equipo"],
   ["{}, on this computer", "{}, auf diesem Rechner", "{}, en este equipo"],
   ["{}, at {}", "{}, bei {}", "{}, en {}"],

@@ -10,6 +10,14 @@ const PLACES = ["all", "notes", "journal"];
 
 const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
+/** A piece as it reads: without marks of emphasis, lines of tags and empty lines. */
+const readable = (text) =>
+  text
+    .replace(/(\*\*|__)(?=\S)(.+?)(?<=\S)\1/gu, "$2")
+    .replace(/^\s*(?:#[\p{L}\p{N}_/-]+\s*)+$/gmu, "")
+    .replace(/\n{2,}/g, "\n")
+    .trim();
+
 /** The text with the words that were found. A word's beginning is enough: "service" in "services". */
 function marked(text, words) {
   const wanted = words.map(fold).filter((word) => word.length > 1);
@@ -127,7 +135,7 @@ export default class Search {
         el("span", { class: "sc", title: t("share_of_words") }, bar, el("span", { class: "vh" }, t("share_of_words")), number(hit.share, 2)),
       ),
       el("p", { class: "mono place" }, [`${hit.file}, ${lines}`, hit.heading].filter(Boolean).join(" · ")),
-      el("p", { class: "text" }, marked(hit.text, hit.matched)),
+      el("p", { class: "text" }, marked(readable(hit.text), hit.matched)),
     );
   }
 

@@ -194,10 +194,11 @@ function renderStatus() {
   $("fact-words").replaceChildren(...words);
   $("fact-files").replaceChildren(...files);
   const answering = page.engine ?? status.engine;
+  const name = answering ? houseWords(answering.name).text : "";
   for (const button of document.querySelectorAll(".engine")) {
     button.hidden = answering === null;
-    button.textContent = answering?.name ?? "";
-    button.setAttribute("aria-label", `${t("engine")}: ${answering?.name ?? ""}`);
+    button.textContent = name;
+    button.setAttribute("aria-label", `${t("engine")}: ${name}`);
   }
   $("hints").replaceChildren(...status.hints.map((tip) => {
     const { text, lang } = houseWords(tip);
@@ -263,7 +264,7 @@ function receive(event) {
 
 function engineChanged({ engine, reason }) {
   const { text, lang } = houseWords(`${reason} ${engine.warning}`);
-  showNotice({ title: t("engine_changed", { name: engine.name }), text: el("span", { lang }, prose(text)), kind: "handled" }, $("after"));
+  showNotice({ title: t("engine_changed", { name: houseWords(engine.name).text }), text: el("span", { lang }, prose(text)), kind: "handled" }, $("after"));
 }
 
 /** The first minute's steps tick themselves off. */
