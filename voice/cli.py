@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,28 +26,26 @@ from voice.cli_shared import (
     MEMORY,
     TALK,
     WRONG_USE,
+    EngineOption,
     JsonOption,
+    LanguageOption,
+    ModelOption,
     StateOption,
     VaultOption,
     app,
+    chosen,
     load_for,
     memory_of,
     print_json,
     told,
 )
-from voice.config import Config, load
 from voice.errors import VoiceFault
+
+if TYPE_CHECKING:
+    from voice.config import Config
 
 # Modules that load models or pipecat are imported by the command that needs them, so that
 # `jarvis --help` answers at once.
-
-EngineOption = Annotated[str | None, typer.Option("--engine", help="auto, local or openai.")]
-ModelOption = Annotated[
-    str | None, typer.Option("--model", help="The built-in model: auto, small or better.")
-]
-LanguageOption = Annotated[
-    str | None, typer.Option("--language", help="The language to begin in: en, de or es.")
-]
 
 
 @app.callback()
@@ -90,17 +88,15 @@ def serve(
     from voice.serve import run
 
     with told():
-        config = load(
-            {
-                "vault": vault,
-                "state": state,
-                "engine": engine,
-                "model": model,
-                "language": language,
-                "port": port,
-                "host": host,
-                "record": record,
-            }
+        config = chosen(
+            vault=vault,
+            state=state,
+            engine=engine,
+            model=model,
+            language=language,
+            port=port,
+            host=host,
+            record=record,
         )
         run(config, say=lambda line: typer.echo(line), open_browser=open_browser)
 
@@ -121,14 +117,12 @@ def chat(
     from voice.keyboard import run
 
     with told():
-        config = load(
-            {
-                "vault": vault,
-                "state": state,
-                "engine": engine,
-                "model": model,
-                "language": language,
-            }
+        config = chosen(
+            vault=vault,
+            state=state,
+            engine=engine,
+            model=model,
+            language=language,
         )
         asyncio.run(run(config, as_json=as_json))
 
@@ -146,7 +140,7 @@ def hear(
     from voice.listening import hear_files
 
     with told():
-        config = load({"language": language})
+        config = chosen(language=language)
         failed = False
         heard = []
         for path, outcome in asyncio.run(hear_files(config, files)):
@@ -221,7 +215,7 @@ def replay(
     from voice.replay import run
 
     with told():
-        result = run(load({"vault": vault}), call, real_time=real_time, keep=keep_hearing)
+        result = run(chosen(vault=vault), call, real_time=real_time, keep=keep_hearing)
         if as_json:
             print_json(result.as_json())
             return
@@ -251,7 +245,7 @@ def models(
     from voice.equipment import bring_weights, weights_report
 
     with told():
-        config = load()
+        config = chosen()
         if bring:
             bring_weights(config, names or None)
         rows = weights_report(config, names or None, verify=verify)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memory.errors import MemoryFault
-from voice.config import Config, load
 from voice.errors import SettingInvalid, VoiceFault
 
 if TYPE_CHECKING:
     from memory import Memory
+    from voice.config import Config
 
 app = typer.Typer(
     name="jarvis",
@@ -38,6 +38,15 @@ StateOption = Annotated[
     typer.Option("--state", help="Where the event log, calls and indexes are."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON value, nothing else.")]
+EngineOption = Annotated[
+    str | None, typer.Option("--engine", help="auto, local, openai or gemini.")
+]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", help="The built-in model: auto, small or better.")
+]
+LanguageOption = Annotated[
+    str | None, typer.Option("--language", help="The language to begin in: en, de or es.")
+]
 WRONG_USE, FAILED = 2, 1
 
 
@@ -59,9 +68,16 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
-def load_for(vault: Path | None, state: Path | None) -> Config:
+def chosen(**given: Any) -> Config:
+    """The settings, under what the command line says; a wrong one is told."""
+    from voice.config import load  # a tenth of a second that `jarvis --help` does without
+
     with told():
-        return load({"vault": vault, "state": state})
+        return load(given)
+
+
+def load_for(vault: Path | None, state: Path | None) -> Config:
+    return chosen(vault=vault, state=state)
 
 
 @contextmanager

@@ -9,8 +9,18 @@ from typing import Annotated
 
 import typer
 
-from voice.cli_shared import TALK, JsonOption, StateOption, VaultOption, app, told
-from voice.config import load
+from voice.cli_shared import (
+    TALK,
+    EngineOption,
+    JsonOption,
+    LanguageOption,
+    ModelOption,
+    StateOption,
+    VaultOption,
+    app,
+    chosen,
+    told,
+)
 
 
 class Echo(Enum):
@@ -23,15 +33,9 @@ class Echo(Enum):
 def talk(
     vault: VaultOption = None,
     state: StateOption = None,
-    engine: Annotated[
-        str | None, typer.Option("--engine", help="What answers; see `jarvis serve`.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", help="The built-in model: auto, small or better.")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option("--language", help="The language to begin in: en, de or es.")
-    ] = None,
+    engine: EngineOption = None,
+    model: ModelOption = None,
+    language: LanguageOption = None,
     record: Annotated[
         Path | None, typer.Option("--record", help="Keep the call's sound in this folder.")
     ] = None,
@@ -63,15 +67,13 @@ def talk(
     from voice.talk import TalkWishes, run
 
     with told():
-        config = load(
-            {
-                "vault": vault,
-                "state": state,
-                "engine": engine,
-                "model": model,
-                "language": language,
-                "record": record,
-            }
+        config = chosen(
+            vault=vault,
+            state=state,
+            engine=engine,
+            model=model,
+            language=language,
+            record=record,
         )
         wishes = TalkWishes(
             microphone=microphone,

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import re2
 
-from memory.index.records import Hit
 from memory.languages import packaged
 from memory.languages.folding import fold, folded, pattern
 from memory.notebooks.prefix import disarm, fill, show_hidden
 from memory.records import LANGUAGES, Extract
+
+if TYPE_CHECKING:
+    from memory.index.records import Hit
 
 EXTRACTS_AT_MOST = 5
 EXTRACTS_CHARS = 2_400
