@@ -158,7 +158,7 @@ def since(voices: list[tuple[int, str]], onset_ms: int, steps: tuple[str, ...]) 
 
 
 def onset(sound: Sound) -> int:
-    """Where a voice begins, with hindsight: the first that lasts, back to where 100 ms in a row are
+    """In ms, where a voice begins, with hindsight: the first that lasts, back to where 100 ms in a row are
     25 dB softer. A bump of the microphone before it is none."""
     detector = VoiceDetector()
     # The detector looks back half a second when it wakes.
@@ -185,7 +185,8 @@ async def one(worker: Asked, answer: Clip, sound: Sound, language: Language, way
     at = way.at_ms * MICROPHONE_HZ // 1000
     part = sound[: length - at]
     microphone[at : at + len(part)] += part
-    spoken = np.tile(answer.sound, 1 + length // len(answer.sound))[:length]
+    saying = answer.sound[onset(answer.sound) * MICROPHONE_HZ // 1000 :]
+    spoken = np.tile(saying, 1 + length // len(saying))[:length]
     answers = [Answer(at_ms=ANSWER_AT_MS, sound=spoken, text=answer.text)]
     room = Room(worker, language=language, echo=way.echo, cancelled=way.cancelled)
     return await room.run(microphone, answers)

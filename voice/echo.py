@@ -59,7 +59,7 @@ _MANY_COMPARED: Final = 25
 _STEADY_AT_FIRST_DB: Final = 1.5
 _STRAYS_SHARE: Final = 0.15
 _MOST_GAIN_DB: Final = 3.0
-_MOST_CANCELLED_GAIN_DB: Final = -20.0
+_MOST_CANCELLED_GAIN_DB: Final = -25.0
 """Of an echo that a canceller has worked on, while nothing was heard of it yet."""
 
 Verdict = Literal["nothing", "echo", "voice", "unsure"]

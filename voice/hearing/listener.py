@@ -364,7 +364,7 @@ class Listener:
         return any(is_stop(found.text, phrases(each)) for each in self._languages)
 
     def _yield_to(self, sound: FrameSound) -> None:
-        counts = sound if self._own.verdict != "unsure" else _NO_SOUND
+        counts = sound if self._own.surely else _NO_SOUND
         waits = self._asking_partial or (self._final is not None and not self._final.done())
         action = self._yielding.frame(counts, sounding=self._answering, waits=waits)
         self._follow_step(action)

@@ -27,6 +27,9 @@ _MANY_WORDS: Final = 5
 _VERBATIM: Final = 0.9
 _NEARLY: Final = 0.8
 _DEAF_TAIL_MS: Final = 1_000
+_SOMEBODY: Final = 5
+_SOMEBODY_WITHIN: Final = 8
+_SOMEBODY_FOR_MS: Final = 400
 
 
 @dataclass(slots=True)
@@ -57,6 +60,8 @@ class OwnVoice:
         self._guard = EchoGuard()
         self._spoken: deque[str] = deque(maxlen=_ANSWERS_KEPT)
         self._verdict: Verdict = "nothing"
+        self._recent: deque[bool] = deque(maxlen=_SOMEBODY_WITHIN)
+        self._somebody_ms = 0
         self._passed = 0
         self._sounded_ms = _DEAF_TAIL_MS
 
@@ -64,6 +69,11 @@ class OwnVoice:
     def verdict(self) -> Verdict:
         """Of the last frame."""
         return self._verdict
+
+    @property
+    def surely(self) -> bool:
+        """Whether the last frame isn't Jarvis': it can't be, or goes on with what can't."""
+        return self._verdict != "unsure" or self._somebody_ms > 0
 
     @property
     def half_duplex(self) -> bool:
@@ -90,6 +100,11 @@ class OwnVoice:
         self._verdict = self._guard.frame(
             sound.level_dbfs, self._playback.envelope(), cancelled=self._playback.cancelled()
         )
+        self._recent.append(self._verdict == "voice")
+        if sum(self._recent) >= _SOMEBODY:
+            self._somebody_ms = _SOMEBODY_FOR_MS
+        else:
+            self._somebody_ms = max(self._somebody_ms - FRAME_MS, 0)
         self._sounded_ms = 0 if self.sounding else self._sounded_ms + FRAME_MS
         path = self._guard.path
         tail_ms = path.delay_ms + 300 if path is not None else _DEAF_TAIL_MS

@@ -14,8 +14,9 @@ ANSWER = "Do you want it on Tuesday or on Wednesday?"
 class Played:
     """A playback of which only the levels matter."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, cancels: bool = False) -> None:
         self.levels: list[float] = []
+        self.cancels = cancels
 
     def played(self) -> int:
         return 0
@@ -27,7 +28,7 @@ class Played:
         return self.levels[-200:]
 
     def cancelled(self) -> bool:
-        return False
+        return self.cancels
 
     def lower(self) -> None: ...
 
@@ -101,3 +102,20 @@ def test_half_duplex() -> None:
     own.got_through()
     assert own.half_duplex
     assert own.frame(sound(-5.0)).probability == 0.0
+
+
+def test_who_has_begun_goes_on() -> None:
+    """Once somebody can't be Jarvis, the rest of it is theirs too, as long as it lasts: their voice
+    itself soon looks like an echo that is louder than it was thought to be."""
+    playback = Played(cancels=True)
+    own = OwnVoice(playback)
+    played = speech(60, seed=1)
+    user = dict(enumerate([-22.0, -19.0, -24.0, -20.0, -26.0, -21.0] * 5, start=25))
+    found = []
+    for at, level in enumerate(played):
+        playback.levels.append(level)
+        own.frame(sound(user.get(at, -66.0)))
+        found.append((own.verdict, own.surely))
+    assert ("unsure", True) in found[25:55]
+    assert all(surely for _, surely in found[33:55])
+    assert not any(surely for _, surely in found[:25])
