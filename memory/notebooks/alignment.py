@@ -133,6 +133,8 @@ def _hangs_where_it_hung(case: Case, clause: Clause, matches: tuple[Match, ...])
     for match in matches:
         if _with_the_user(match.said) or _says_it(case, match):
             continue
+        if _turns_its_part(case, clause, match):
+            return Refusal("L5.2", f"“{match.word.text}” stands in another role in the quote.")
         person = _is_person(case, match)
         if not person and not (match.word.capital and match.at > clause.first):
             continue
@@ -147,6 +149,35 @@ def _hangs_where_it_hung(case: Case, clause: Clause, matches: tuple[Match, ...])
         if match.at in clause.subject_words and _is_object(case.acts, match.said):
             return Refusal("L5.2", f"“{match.word.text}” stands in another role in the quote.")
     return None
+
+
+def _turns_its_part(case: Case, clause: Clause, match: Match) -> bool:
+    """ "Bitten by a goose", "bit a goose"; "from renting to owning", "to renting"; "the son of a
+    miner", "is a miner"."""
+    lists, reading = case.acts, case.judged_text
+    before = _governor(lists, match.said.reading, match.said.at, match.said.clause.first)
+    now = _governor(lists, reading, match.at, clause.first)
+    if before == now:
+        return False
+    front = not any(word.key for word in reading.words[clause.first : match.at])
+    if before in lists.listed("agents"):
+        return not front
+    if now in lists.listed("agents"):
+        return match.said.at > _subject_at(match.said) and match.said.at not in (
+            match.said.clause.first,
+            match.said.clause.first + 1,
+        )
+    if before in lists.listed("ways") and now in lists.listed("ways"):
+        return True
+    behind = match.at - 1
+    while behind > clause.first and _is(lists, reading, behind, "articles"):
+        behind -= 1
+    return (
+        before in lists.listed("no_predicate")
+        and not now
+        and _is(lists, reading, behind, "copula")
+        and match.said.reading is case.evidence.reading
+    )
 
 
 def _is_object(lists: Acts, said: Said) -> bool:

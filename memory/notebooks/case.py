@@ -162,11 +162,23 @@ def _user_where_nobody(new: Reading) -> Reading:
         new,
         clauses=tuple(
             replace(clause, subject=frozenset({USER}))
-            if (THIRD in clause.subject and (clause.source or not named))
+            if (
+                THIRD in clause.subject
+                and (clause.source or not named)
+                and not _of_a_thing(new, clause)
+            )
             or (clause.source and at and not clause.subject_words)
             else clause
             for at, clause in enumerate(new.clauses)
         ),
+    )
+
+
+def _of_a_thing(new: Reading, clause: Clause) -> bool:
+    """ "It was handed back"."""
+    things = acts_of(new.language).listed("third_thing")
+    return bool(clause.subject_words) and all(
+        new.words[at].text in things for at in clause.subject_words
     )
 
 

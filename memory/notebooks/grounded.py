@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -203,11 +204,44 @@ def links_said(case: Case) -> Refusal | None:
 def numbers_said(case: Case) -> Refusal | None:
     if case.new is None:
         return None
+    if _counts_twice(case):
+        return Refusal("L5.3", "The entry says a number more often than the quote.")
+    if _puts_between(case):
+        return Refusal("L5.3", "The entry puts the numbers together in another way.")
     for clause in case.new.clauses:
         for _, word in told(case, clause):
             if word.kind == "number" and not weighs(word) and not where_said(case, word):
                 return Refusal("L5.3", f"The number “{_shown(case, word)}” was not said.")
     return None
+
+
+def _counts_twice(case: Case) -> bool:
+    """ "A dozen nieces and nephews" are no twelve of each."""
+    new = Counter(
+        word.key for clause in case.new.clauses for _, word in told(case, clause)
+        if word.kind == "number" and word.key != "#1"
+    )  # fmt: skip
+    said = {
+        key: len({(one.source, one.word.start) for one in case.said.get(key, ())}) for key in new
+    }
+    return any(count > 1 and count > said[key] > 0 for key, count in new.items())
+
+
+def _puts_between(case: Case) -> bool:
+    """ "Ten to five", "ten past five"."""
+    said, new = _betweens(case.evidence.reading), _betweens(case.new)
+    return any(pair in said and new[pair] != said[pair] for pair in new)
+
+
+def _betweens(reading: Reading) -> dict[tuple[str, str], str]:
+    """Two numbers with one word between them, by the numbers."""
+    return {
+        (one.key, other.key): between.text
+        for one, between, other in zip(
+            reading.words, reading.words[1:], reading.words[2:], strict=False
+        )
+        if one.kind == other.kind == "number" and between.kind == "word"
+    }
 
 
 def where_said(case: Case, word: Word) -> tuple[Said, ...]:
@@ -328,7 +362,7 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
     if _puts_the_user_in(case, clause, one):
         return wrong
     if THIRD in said and not said - {THIRD}:
-        return wrong
+        return None if new == said else wrong  # "it was handed back"
     if USER in said and _they(case, clause, one):
         return None
     if new - {USER, THIRD}:

@@ -55,6 +55,8 @@ def subject_of(
             keys, owners, places, at = kin
             if _is_owner(line, start - 1, first):
                 owners |= {line.words[start - 1].key}
+            if line.is_(start - 1, "whose"):
+                owners |= _named_last(line, start - 1, people)
             named_first = _named_as(line, first, start)
             keys, places = keys | named_first[0], places | named_first[1]
             people.append((keys, at))
@@ -91,6 +93,18 @@ def subject_of(
     return frozenset(whom), frozenset(through), frozenset(where)
 
 
+def _named_last(
+    line: Line, at: int, people: list[tuple[frozenset[str], int]]
+) -> frozenset[str]:
+    """ "Ravi, whose mum …": who is named right in front, by a name or as the last of several."""
+    while at > 0 and line.words[at - 1].kind == "mark":
+        at -= 1
+    name = line.words[at - 1] if at else None
+    if name is not None and name.capital and name.key and not line.acts.verb_second:
+        return frozenset({name.key})
+    return people[-1][0] if people else frozenset({THIRD})
+
+
 def _named_as(line: Line, first: int, at: int) -> tuple[frozenset[str], frozenset[int]]:
     """ "Anna is my sister": the name before, where nothing but "is" stands between."""
     keyed = [other for other in range(first, at) if line.words[other].key]
@@ -114,6 +128,16 @@ def _is_object(line: Line, at: int, first: int) -> bool:
         return False
     if line.is_(opening, "verbs") and not line.is_(opening, "user"):
         return True
+    if (
+        line.entry
+        and opening == at - 1
+        and bool(line.words[opening].key)
+        and line.acts.third_ends
+        and not line.acts.verb_second
+        and line.is_(at, "third_mine")
+        and not line.is_(opening, "kin")
+    ):
+        return True  # "Left their husband"
     if (
         line.entry
         and opening == at - 1
