@@ -500,14 +500,25 @@ TEXTS = """(() => {
 
 # Accessible -----------------------------------------------------------------------------------
 
-SCREENS: dict[str, dict[str, Any]] = {
-    "light": {"color_scheme": "light"},
-    "dark": {"color_scheme": "dark"},
-    "narrow": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
+SCREENS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "wide": ({}, ("light", "dark")),
+    "narrow": ({"viewport": {"width": 360, "height": 740}}, ("light",)),
 }
+"""Each screen with the themes that it is looked at in."""
 
 
-async def serious(visit: Visit) -> list[str]:
+THEME = "to => dispatchEvent(new CustomEvent('jarvis:theme', {detail: to}))"
+
+
+async def serious(visit: Visit, themes: tuple[str, ...]) -> list[str]:
+    found = []
+    for theme in themes:
+        await visit.page.evaluate(THEME, theme)
+        found += await _serious(visit)
+    return found
+
+
+async def _serious(visit: Visit) -> list[str]:
     await visit.page.evaluate(AXE)
     found = await visit.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
@@ -518,13 +529,13 @@ async def serious(visit: Visit) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("screen", SCREENS.values(), ids=list(SCREENS))
-async def test_axe_finds_nothing_serious(screen: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("screen", "themes"), SCREENS.values(), ids=list(SCREENS))
+async def test_axe_finds_nothing_serious(screen: dict[str, Any], themes: tuple[str, ...]) -> None:
     """On no view, in a call and outside, light, dark or narrow."""
     async with visiting(screen=screen) as visit:
         page = visit.page
         fill(visit.house)
-        assert await serious(visit) == []
+        assert await serious(visit, themes) == []
         await visit.start()
         [done] = visit.house.memory.remember("Remember that I like milk.", now(), origin="spoken")
         visit.publish(
@@ -548,9 +559,9 @@ async def test_axe_finds_nothing_serious(screen: dict[str, Any]) -> None:
                 await expect(page.locator(".hit").first).to_be_visible()
             if view == "settings":
                 await expect(page.locator(".doc li").first).to_be_visible()
-            assert await serious(visit) == [], view
+            assert await serious(visit, themes) == [], view
             wide = "document.documentElement.scrollWidth <= innerWidth"
             assert await page.evaluate(wide), view
         await page.get_by_role("button", name="Show what would go").click()
         await expect(page.get_by_role("dialog")).to_be_visible()
-        assert await serious(visit) == []
+        assert await serious(visit, themes) == []
