@@ -48,7 +48,7 @@ from voice.hearing.listener import HearingSettings
 from voice.learning import background_of, embedded_name
 from voice.own_memory import now, open_memory
 from voice.quiet import QuietHouse
-from voice.recording import Recorder
+from voice.recorder import Recorder
 from voice.records import (
     CallEnded,
     CallEvent,

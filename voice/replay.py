@@ -20,10 +20,10 @@ from memory import Alone, Llm, Memory, RecordedReviewer, warm
 from memory.records import HandOver, Trigger
 from voice.config import Config
 from voice.errors import RecordingInvalid
+from voice.recorder import keep_hearing
 from voice.recording import (
     RecordedCall,
     RecordedTranscript,
-    keep_hearing,
     read_recording,
 )
 from voice.records import CallEvent

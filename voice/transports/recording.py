@@ -29,7 +29,8 @@ from voice.frames import (
 from voice.intake import Intake
 from voice.playback import RATE_HZ as PLAYED_HZ
 from voice.playback import Loudspeaker, pts_of
-from voice.recording import RATE_HZ, RecordedCall, RecordedTyped, Recorder
+from voice.recorder import Recorder
+from voice.recording import RATE_HZ, RecordedCall, RecordedTyped
 from voice.records import CallEvent, EndReason
 from voice.transports.intake import MicrophoneInput
 

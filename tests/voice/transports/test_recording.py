@@ -24,13 +24,13 @@ from voice.frames import (
     SpokenFrame,
     TypedFrame,
 )
+from voice.recorder import Recorder
 from voice.recording import (
     RATE_HZ,
     Piece,
     RecordedAnswer,
     RecordedCall,
     RecordedTyped,
-    Recorder,
     read_recording,
 )
 from voice.records import EndReason, EngineDescription, UserSaid
