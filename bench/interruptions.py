@@ -159,7 +159,8 @@ def since(voices: list[tuple[int, str]], onset_ms: int, steps: tuple[str, ...]) 
 
 def onset(sound: Sound) -> int:
     """In ms, where a voice begins, with hindsight: the first that lasts, back to where 100 ms in a row are
-    25 dB softer. A bump of the microphone before it is none."""
+    25 dB softer, or 15 dB and no louder than the recording is without it. A bump of the microphone
+    before it is none, nor is the room's own noise."""
     detector = VoiceDetector()
     # The detector looks back half a second when it wakes.
     lead = hiss(MICROPHONE_HZ // 2, -62.0, 1)
@@ -172,7 +173,8 @@ def onset(sound: Sound) -> int:
     step = MICROPHONE_HZ // 100
     frames = sound[: len(sound) // step * step].reshape(-1, step)
     level = np.sqrt(np.mean(np.square(frames), axis=1))
-    loud = level > level[at : at + 50].max() * 10 ** (-25 / 20)
+    peak, room = level[at : at + 50].max(), np.percentile(level, 10)
+    loud = level > np.clip(room * 10 ** (10 / 20), peak * 10 ** (-25 / 20), peak * 10 ** (-15 / 20))
     while at > 0 and loud[max(at - 10, 0) : at].any():
         at -= 1
     return (at + int(np.argmax(loud[at : at + 50]))) * 10
