@@ -16,6 +16,7 @@ from voice.config import Config
 Level = Literal["works", "careful", "broken"]
 _TITLE_WORDS = 8
 _TRIED = 5
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +135,7 @@ def _recall(memory: Memory) -> Iterator[Link]:
     else:
         text = f"was damaged and was built anew: {files:,} files, {pieces:,} pieces"
         yield Link(subject="Index", level="careful", text=text)
+    yield from _unread(memory)
     newest = memory.latest(_TRIED)
     if not newest:
         yield Link(subject="Recall", level="works", text="there is nothing in the journal to find")
@@ -150,6 +152,19 @@ def _recall(memory: Memory) -> Iterator[Link]:
         text=f"does not find the newest entries, in {newest[0].file}",
         remedy="Delete the index (index.db in the state folder): it is built anew.",
     )  # fmt: skip
+
+
+def _unread(memory: Memory) -> Iterator[Link]:
+    """Files that a search passes over in silence."""
+    unread = sorted(memory.index.unread().items())
+    for name, reason in unread[:_NAMED]:
+        yield Link(
+            subject="Index", level="careful", text=f"{name} is not searched: {reason}",
+            remedy="If it is a note, save it as plain text, in parts if it is long.",
+        )  # fmt: skip
+    if len(unread) > _NAMED:
+        text = f"{len(unread) - _NAMED} more files are not searched"
+        yield Link(subject="Index", level="careful", text=text)
 
 
 def _thinking(memory: Memory, config: Config, now: datetime) -> Iterator[Link]:

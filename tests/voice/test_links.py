@@ -94,6 +94,11 @@ def damaged_index(chain: Chain) -> None:
     path.write_bytes(content)
 
 
+def unreadable_notes(chain: Chain) -> None:
+    for number in range(5):
+        (chain.config.vault / f"n{number}.md").write_bytes(bytes(range(256)) * 40)
+
+
 def failing_model(chain: Chain) -> None:
     chain.thought("unavailable")
 
@@ -110,6 +115,8 @@ def cap_reached(chain: Chain) -> None:
         (no_folder, "Watched:"),
         (foreign_day, "Journal:"),
         (damaged_index, "Index: was damaged"),
+        (unreadable_notes, "Index: n2.md is not searched: it is not a text file"),
+        (unreadable_notes, "Index: 2 more files are not searched"),
         (failing_model, "Thoughts: cheap gave no answer 1 times"),
         (cap_reached, "Thoughts: the cap is reached"),
     ],

@@ -35,6 +35,7 @@ SAYS: dict[str, frozenset[str]] = {
     "memory/notebooks/case.py": frozenset(),
     "memory/notebooks/edit.py": frozenset(),
     "memory/notebooks/evidence.py": frozenset(),
+    "memory/notebooks/files.py": frozenset(),
     "memory/notebooks/form.py": frozenset(),
     "memory/notebooks/grounded.py": frozenset(),
     "memory/notebooks/ledger.py": frozenset(
@@ -45,6 +46,7 @@ SAYS: dict[str, frozenset[str]] = {
         }
     ),
     "memory/notebooks/page.py": frozenset(),
+    "memory/notebooks/planning.py": frozenset(),
     "memory/notebooks/prefix.py": frozenset({"the prompt's variables are {}, not {}"}),
     "memory/notebooks/tidy.py": frozenset(),
     "memory/notebooks/validate.py": frozenset(),
