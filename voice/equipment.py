@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memory.records import Language
 from voice import weights
+from voice.bringing import bring
 from voice.config import Config
 from voice.engines import choose
 from voice.engines.embedded import EmbeddedModel, measured_speed
@@ -48,7 +49,7 @@ def needed_weights(config: Config) -> list[str]:
 
 def bring_weights(config: Config, names: list[str] | None) -> None:
     with weights.terminal_progress() as progress:
-        weights.bring(names or needed_weights(config), config.weights, progress)
+        bring(names or needed_weights(config), config.weights, progress)
 
 
 def weights_of(choice: choose.Choice) -> list[str]:

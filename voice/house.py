@@ -17,6 +17,7 @@ from memory import Background, Llm, ReflectReport, ReviewReport, WipeReport, war
 from memory.errors import MemoryFault, WipeRefused
 from memory.records import Language
 from voice import weights
+from voice.bringing import bring
 from voice.call import Call, CallSetup, CallTransport
 from voice.chat import Chat
 from voice.collector import settle
@@ -236,7 +237,7 @@ class House:
             share = 100 * done_bytes // max(1, total_bytes)
             self._loading = f"Bringing {name}: {share} %"
 
-        weights.bring(wanted, self._config.weights, tell)
+        bring(wanted, self._config.weights, tell)
 
     async def _start(self) -> None:
         assert self._choice is not None
@@ -405,7 +406,7 @@ class House:
         if self._model is None and self._loaded is not None:
             await self.load()
         if self._model is None:
-            await asyncio.to_thread(weights.bring, weights_of(self._choice), self._config.weights)
+            await asyncio.to_thread(bring, weights_of(self._choice), self._config.weights)
             self._model = model_of(self._config, self._choice)
         if self._model is None:
             raise EngineUnavailable(
