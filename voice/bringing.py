@@ -21,11 +21,11 @@ from voice.carriers import (
     File,
     FolderCarrier,
     HubCarrier,
-    PackageCarrier,
     Partial,
     sha256_of,
 )
 from voice.errors import WeightsMissing
+from voice.packages import PackageCarrier
 from voice.weights import (
     CarrierKind,
     Manifest,

@@ -60,11 +60,7 @@ def _imported_when_needed(module: str) -> set[str]:
     }
 
 
-def test_once_warm_every_room_of_the_door_is_loaded() -> None:
-    """A running call imports nothing of memory for the first time."""
-    rooms = _imported_when_needed("memory.door") | _imported_when_needed("memory.notebooks.ledger")
-    assert len(rooms) > 10
-    code = "import sys; from memory import warm; warm(); print(*sys.modules, sep='\\n')"
+def _said(code: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=_ROOT,
@@ -73,17 +69,17 @@ def test_once_warm_every_room_of_the_door_is_loaded() -> None:
         text=True,
         check=True,
     )
-    assert rooms - set(done.stdout.split()) == _NOT_IN_A_CALL
+    return done.stdout.split()
+
+
+def test_once_warm_every_room_of_the_door_is_loaded() -> None:
+    """A running call imports nothing of memory for the first time."""
+    rooms = _imported_when_needed("memory.door") | _imported_when_needed("memory.notebooks.ledger")
+    assert len(rooms) > 10
+    code = "from memory import warm; warm(); import sys; print(*sys.modules)"
+    assert rooms - set(_said(code)) == _NOT_IN_A_CALL
 
 
 def test_once_warm_a_turn_and_a_review_read_no_file() -> None:
     """Rules, words and the token table of all three languages are there before somebody speaks."""
-    done = subprocess.run(
-        [sys.executable, "-c", _AFTER],
-        cwd=_ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == []
+    assert _said(_AFTER) == []
