@@ -151,32 +151,34 @@ async def measure(folder: Path, notes: int, visits: int) -> str:
             language="en", record=None, watch=(),
         )
     )  # fmt: skip
-    await asyncio.to_thread(fill, house.memory, house.config.vault, notes)
-    await asyncio.to_thread(house.memory.index.check)
-    await house.load()
-    microphone = folder / "microphone.wav"
-    alone_s = PAUSE_MS * len(SHOWN) / 1_000
-    speech(microphone, 60 + int(alone_s) + visits * 60)
-    quiet: list[float] = []
-    visited: list[float] = []
-    async with (
-        serving(lambda port: create_app(house, port=port)) as address,
-        chromium(microphone=microphone) as browser,
-    ):
-        context = await browser.new_context(viewport={"width": 1280, "height": 900})
-        page = await context.new_page()
-        paints = [await painted_ms(page, address) for _ in range(5)]
-        await page.wait_for_timeout(1_000)
-        await page.locator("[data-act=start]:visible").first.click()
-        await page.wait_for_selector("#turns .turn.j", timeout=120_000)
-        async with late(quiet):
-            await page.wait_for_timeout(1_000 * alone_s)
-        async with late(visited):
-            await visit(page, visits)
-        turns = await page.locator("#turns .turn.u").count()
-        # The context goes first: a page that closes hangs up.
-        await context.close()
-    await house.close()
+    try:
+        await asyncio.to_thread(fill, house.memory, house.config.vault, notes)
+        await asyncio.to_thread(house.memory.index.check)
+        await house.load()
+        microphone = folder / "microphone.wav"
+        alone_s = PAUSE_MS * len(SHOWN) / 1_000
+        speech(microphone, 60 + int(alone_s) + visits * 60)
+        quiet: list[float] = []
+        visited: list[float] = []
+        async with (
+            serving(lambda port: create_app(house, port=port)) as address,
+            chromium(microphone=microphone) as browser,
+        ):
+            context = await browser.new_context(viewport={"width": 1280, "height": 900})
+            page = await context.new_page()
+            paints = [await painted_ms(page, address) for _ in range(5)]
+            await page.wait_for_timeout(1_000)
+            await page.locator("[data-act=start]:visible").first.click()
+            await page.wait_for_selector("#turns .turn.u", timeout=60_000)
+            async with late(quiet):
+                await page.wait_for_timeout(1_000 * alone_s)
+            async with late(visited):
+                await visit(page, visits)
+            turns = await page.locator("#turns .turn.u").count()
+            # The context goes first: a page that closes hangs up.
+            await context.close()
+    finally:
+        await house.close()
     if turns < 2 * visits:
         raise SystemExit(f"Nothing was shown: {turns} turns were heard meanwhile.")
     return "\n".join(
