@@ -145,7 +145,9 @@ def why_nothing(text: str, evidence: Evidence, phrases: Phrases) -> str | None:
         return "invented by the transcriber"
     if evidence.no_speech > 0.6 and evidence.logprob < -0.7:
         return "the transcriber heard no speech"
-    if evidence.logprob < (-1.0 if evidence.confidence < 0.8 else -1.3):
+    # The less it sounds like a voice close by, the surer its words have to be.
+    least = -1.3 if evidence.confidence >= 0.8 else -1.0 if evidence.confidence >= 0.7 else -0.8
+    if evidence.logprob < least:
         return "too unclear to be words"
     if len(whole) > _MOST_CHARS_PER_S * evidence.span_ms / 1000:
         return "more words than the voice had time for"

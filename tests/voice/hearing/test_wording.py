@@ -136,6 +136,26 @@ def test_cleaned(language: Language, text: str, expected: str) -> None:
             Evidence(voiced_ms=900, span_ms=900, confidence=0.9, logprob=-1.4, no_speech=0.1),
             False,
         ),
+        *(
+            (
+                "en",
+                "Good evening. Come on.",
+                Evidence(
+                    voiced_ms=1560,
+                    span_ms=2180,
+                    confidence=confidence,
+                    logprob=logprob,
+                    no_speech=0.45,
+                ),
+                stands,
+            )
+            for confidence, logprob, stands in (
+                (0.54, -0.86, False),  # colleagues, far away
+                (0.56, -0.74, True),
+                (0.75, -0.86, True),
+                (0.75, -1.1, False),
+            )
+        ),
     ],
 )
 def test_why_nothing(language: Language, text: str, evidence: Evidence, stands: bool) -> None:
