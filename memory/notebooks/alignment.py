@@ -157,7 +157,9 @@ def _turns_its_part(case: Case, clause: Clause, match: Match) -> bool:
     lists, reading = case.acts, case.judged_text
     before = _governor(lists, match.said.reading, match.said.at, match.said.clause.first)
     now = _governor(lists, reading, match.at, clause.first)
-    if before == now:
+    if _does_it_to_the_user(case, clause, match) or _has_what_is_the_users(case, clause, match):
+        return True
+    if before == now or _is(lists, reading, match.at, "adverbs"):
         return False
     front = not any(word.key for word in reading.words[clause.first : match.at])
     if before in lists.listed("agents"):
@@ -177,6 +179,46 @@ def _turns_its_part(case: Case, clause: Clause, match: Match) -> bool:
         and not now
         and _is(lists, reading, behind, "copula")
         and match.said.reading is case.evidence.reading
+    )
+
+
+def _does_it_to_the_user(case: Case, clause: Clause, match: Match) -> bool:
+    """ "Joan taught me", "taught Joan": who stands in front of what is done to the user does not
+    stand behind it without a preposition."""
+    lists, said = case.acts, match.said
+    words = said.reading.words[said.clause.first : said.clause.last]
+    if lists.verb_second or not lists.listed("agents"):
+        return False
+    opening = next((word for word in words if word.key), None)
+    done_to = [at for at, word in enumerate(words) if word.text in lists.listed("user_object")]
+    behind = done_to and words[done_to[0] - 1].key and words[done_to[0] - 1] is not opening
+    told_of = case.judged_text.words[clause.first : match.at]
+    return (
+        bool(behind)
+        and opening is not None
+        and opening.key == match.word.key
+        and USER not in clause.subject
+        and any(word.key == words[done_to[0] - 1].key for word in told_of)
+        and not any(word.text in lists.listed("prepositions") for word in told_of)
+        and not any(word.text in lists.listed("user_named") for word in told_of)
+    )
+
+
+def _has_what_is_the_users(case: Case, clause: Clause, match: Match) -> bool:
+    """ "My brother envies my garden", "brother has a garden"."""
+    lists, said = case.acts, match.said
+    told_of = case.judged_text.words[clause.first : clause.last]
+    if not clause.subject - {USER} or not any(
+        word.text in lists.listed("owning") for word in told_of
+    ):
+        return False
+    at = said.at - 1
+    while at > said.clause.first and said.reading.words[at].key:
+        at -= 1
+    return (
+        said.at not in said.clause.subject_words
+        and _is(lists, said.reading, at, "user_mine")
+        and not any(word.text in lists.listed("user_named") for word in told_of)
     )
 
 
@@ -202,6 +244,9 @@ def _says_it(case: Case, match: Match) -> bool:
 
 def _governor(lists: Acts, reading: Reading, at: int, first: int) -> str:
     """What the noun hangs on: a preposition, "of" for an owner; empty for none."""
+    named = reading.words[at].capital and not lists.verb_second and at > first + 1
+    if named and _is(lists, reading, at - 1, "kin"):
+        at -= 1  # "with my mate Dev"
     if _is(lists, reading, at + 1, "genitive"):
         return "" if _is(lists, reading, at + 2, "thing") else _OWNER
     determined = crossed = False

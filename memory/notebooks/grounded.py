@@ -217,6 +217,7 @@ def numbers_said(case: Case) -> Refusal | None:
 
 def _counts_twice(case: Case) -> bool:
     """ "A dozen nieces and nephews" are no twelve of each."""
+    assert case.new is not None
     new = Counter(
         word.key for clause in case.new.clauses for _, word in told(case, clause)
         if word.kind == "number" and word.key != "#1"
@@ -229,6 +230,7 @@ def _counts_twice(case: Case) -> bool:
 
 def _puts_between(case: Case) -> bool:
     """ "Ten to five", "ten past five"."""
+    assert case.new is not None
     said, new = _betweens(case.evidence.reading), _betweens(case.new)
     return any(pair in said and new[pair] != said[pair] for pair in new)
 
@@ -250,7 +252,29 @@ def where_said(case: Case, word: Word) -> tuple[Said, ...]:
         if word.key == "#1":
             return direct or tuple(case.said.get("", ()))
         return direct
-    return _put_together(case, word)
+    return _put_together(case, word) or _parts_of(case, word)
+
+
+def _parts_of(case: Case, word: Word) -> tuple[Said, ...]:
+    """ "Gluten-free", "gluten free": the one is written together, in the entry or the quote."""
+    lexicon = case.acts.lexicon
+    if "-" in word.text:
+        parts = [
+            f"#{lexicon.numbers[part]}" if part in lexicon.numbers else lexicon.key(part)[0]
+            for part in word.text.split("-")
+            if part
+        ]
+        wanted = [key for key in parts if key and key not in lexicon.glue]
+        return case.said[wanted[0]] if wanted and all(key in case.said for key in wanted) else ()
+    return next(
+        (
+            each
+            for each in case.said.values()
+            if "-" in each[0].word.text
+            and word.key in {lexicon.key(part)[0] for part in each[0].word.text.split("-") if part}
+        ),
+        (),
+    )
 
 
 def _put_together(case: Case, word: Word) -> tuple[Said, ...]:
@@ -294,7 +318,7 @@ def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Ref
         return Refusal("L5.2", "It was so, and the entry says that it is.")
     names_subject = at in clause.subject_words or one.at in one.clause.subject_words
     if not names_subject:
-        if not _same_ending(clause, one.clause):
+        if not _same_ending(clause, one.clause) and not _same_past(case, clause, one):
             return Refusal(
                 "L5.2", "It is over, and the entry does not say so; or the other way round."
             )
@@ -350,6 +374,20 @@ def _same_ending(new: Clause, said: Clause) -> bool:
     if said.ended == "stopped":
         return new.ended == "used" or new.said_no == 1
     return said.ended == "used" and new.ended == "stopped"
+
+
+def _same_past(case: Case, clause: Clause, one: Said) -> bool:
+    """The same form of a verb in both ends it in both."""
+    told_of = {word.text for word in case.judged_text.words[clause.first : clause.last]}
+    stopped = "stopped" in (clause.ended, one.clause.ended)
+    return (
+        not stopped
+        and clause.said_no == one.clause.said_no
+        and any(
+            word.text in told_of and word.text in case.acts.listed("past")
+            for word in one.reading.words[one.clause.first : one.clause.last]
+        )
+    )
 
 
 def _both_over(new: Clause, said: Clause) -> bool:

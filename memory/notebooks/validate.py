@@ -138,7 +138,9 @@ def _states(case: Case, clause: Clause) -> bool:
             and verb.text.endswith(lists.finite_ends)
             and not verb.capital
             and (
-                after.text in lists.listed("prepositions") or after.text in lists.listed("articles")
+                after.text in lists.listed("prepositions")
+                or after.text in lists.listed("articles")
+                or after.text in lists.listed("user_object")
             )
             for one, verb, after in zip(words, words[1:], words[2:], strict=False)
         )
@@ -370,8 +372,10 @@ def _restricted(case: Case, clause: Clause) -> bool:
     if following is None:
         return False
     text = reading.words[following.first].text
+    narrows = {word.key for word in reading.words[following.first : following.last] if word.key}
+    kept = case.new is not None and bool(narrows) and narrows <= _meanings(case.new)
     return text in case.acts.listed("excepting") or (
-        clause.said_no > 0 and text in case.acts.listed("lacking")
+        clause.said_no > 0 and text in case.acts.listed("lacking") and not kept
     )
 
 

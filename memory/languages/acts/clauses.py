@@ -31,6 +31,12 @@ def clause_from(
     relative = line.is_(first, "relative") and people and before is not None
     if relative and not any(not line.is_(at, "user_mine") for at in places):
         subject, owners, places = people[-1][0], frozenset(), frozenset()
+    named = _name_before(line, first, before)
+    if named:
+        kin = people[-1][0] & line.acts.kin_keys if people else frozenset()
+        subject, owners, places = frozenset({named}) | kin, frozenset(), frozenset()
+        people.append((subject, first))
+        relative = True
     own = bool(subject) or _has_verb(line, first, last) or contrast or bool(relative)
     inherits = before is not None and not after_stop and not own
     ended = _ended(line, first, last)
@@ -46,7 +52,7 @@ def clause_from(
         line.words[at].key == LIKING for at in range(before.first, before.last)
     )
     defines = bool(line.found["defining"]) or liked
-    temporal = line.is_(first, "temporal") and not defines
+    temporal = line.is_(first, "temporal") and not defines and not question
     conditional = (
         line.touches("condition", first, last)
         and not defines
@@ -95,7 +101,7 @@ def clause_from(
         unreal = unreal or before.unreal
         compared = compared or (before.compared and not own)
         if inherits:
-            if not no and not contrast:
+            if not no and not contrast and not _denies_a_noun(line, before, first):
                 no = before.said_no
             ended = ended or before.ended
             temporal = temporal or before.temporal
@@ -183,6 +189,32 @@ def _embedded(
     if mark and not line.touches("attitude", *span):
         return False
     return line.touches("attitude", *near) and (not vouches or before.said_no > 0)
+
+
+def _name_before(line: Line, first: int, before: Clause | None) -> str:
+    """ "Bea, who's a potter": a name in front that is not yet whom the clause before names."""
+    if before is None or line.entry or line.acts.verb_second or line.acts.listed("leaves_out"):
+        return ""
+    if not line.is_(first, "relative") or line.is_(first, "naming") or line.is_(first, "whose"):
+        return ""
+    at = first - 1
+    while at > 0 and line.words[at].kind == "mark":
+        at -= 1
+    word = line.words[at]
+    if at < 1 or not word.capital or not word.key or word.key in before.subject:
+        return ""
+    return "" if line.is_(at - 1, "kin") else word.key
+
+
+def _denies_a_noun(line: Line, before: Clause, first: int) -> bool:
+    """ "No sugar, a drop of milk": a "no" before a noun ends where another has its own article."""
+    at = first + (1 if line.is_(first, "joiners") and not line.is_(first, "or_alone") else 0)
+    denied = [each for each in range(before.first, before.last) if each in line.no_words]
+    return (
+        line.is_(at, "indefinite")
+        and bool(denied)
+        and all(line.is_(each, "no_of_noun") for each in denied)
+    )
 
 
 def has_any_verb(line: Line, first: int, last: int) -> bool:

@@ -65,6 +65,12 @@ def subject_of(
             continue
         elif line.is_(at, "third") and line.entry and _is_told_of(line, first, at):
             named.insert(0, _topic(line, first))
+        elif (
+            line.is_(at, "third_thing")
+            and line.is_(at + 1, "copula")
+            and line.is_(at + 2, "user_mine")
+        ):
+            pass  # "it's our anniversary"
         elif line.is_(at, "third"):
             named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
         elif line.is_(at, "jarvis") and not line.words[at].key:
@@ -93,9 +99,7 @@ def subject_of(
     return frozenset(whom), frozenset(through), frozenset(where)
 
 
-def _named_last(
-    line: Line, at: int, people: list[tuple[frozenset[str], int]]
-) -> frozenset[str]:
+def _named_last(line: Line, at: int, people: list[tuple[frozenset[str], int]]) -> frozenset[str]:
     """ "Ravi, whose mum …": who is named right in front, by a name or as the last of several."""
     while at > 0 and line.words[at - 1].kind == "mark":
         at -= 1
