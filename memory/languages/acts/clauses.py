@@ -30,7 +30,9 @@ def clause_from(
     own_subject = subject
     relative = line.is_(first, "relative") and people and before is not None
     if relative and not any(not line.is_(at, "user_mine") for at in places):
-        subject, owners, places = people[-1][0], frozenset(), frozenset()
+        same = before is not None and people[-1][0] == before.subject
+        owners = before.owners if before is not None and same else frozenset()
+        subject, places = people[-1][0], frozenset()
     named = _name_before(line, first, before)
     if named:
         kin = people[-1][0] & line.acts.kin_keys if people else frozenset()
