@@ -208,9 +208,8 @@ def _has_what_is_the_users(case: Case, clause: Clause, match: Match) -> bool:
     """ "My brother envies my garden", "brother has a garden"."""
     lists, said = case.acts, match.said
     told_of = case.judged_text.words[clause.first : clause.last]
-    if not clause.subject - {USER} or not any(
-        word.text in lists.listed("owning") for word in told_of
-    ):
+    having = lists.listed("owning") - lists.listed("prepositions")
+    if not clause.subject - {USER} or not any(word.text in having for word in told_of):
         return False
     at = said.at - 1
     while at > said.clause.first and said.reading.words[at].key:
@@ -218,6 +217,7 @@ def _has_what_is_the_users(case: Case, clause: Clause, match: Match) -> bool:
     return (
         said.at not in said.clause.subject_words
         and _is(lists, said.reading, at, "user_mine")
+        and not said.clause.subject_words & set(range(at, said.at))
         and not any(word.text in lists.listed("user_named") for word in told_of)
     )
 
