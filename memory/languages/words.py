@@ -132,7 +132,10 @@ class Lexicon:
         if self._two_letter_umlauts and text.endswith("el"):  # sammelt, sammle
             text = f"{text[:-2]}l"
         for old, new in self._sounds:
-            text = text.replace(old, new)
+            if not old.endswith("$"):
+                text = text.replace(old, new)
+            elif text.endswith(old[:-1]):
+                text = text.removesuffix(old[:-1]) + new
         return text if regular else self._irregular.get(text, text)
 
     @lru_cache(maxsize=8192)  # noqa: B019 - three lexicons live as long as the process

@@ -80,6 +80,8 @@ def _is(lists: Acts, reading: Reading, at: int, name: str) -> bool:
 def _is_person(case: Case, match: Match) -> bool:
     """Somebody, or where names are told by their capital, whatever has one."""
     named = match.word.capital and match.at > 0 and case.evidence.reading.language != "de"
+    if any(start <= match.said.at < end for start, end in match.said.reading.found["used"]):
+        return False  # "de niño"
     return (
         match.word.key in case.acts.kin_keys
         or match.said.at in match.said.clause.subject_words
@@ -304,6 +306,8 @@ def _beside_the_same_word(
             _is_person(case, one) and (_is_person(case, other) or other.word.capital)
         ):
             continue
+        if _says_it_of_the_same(one, other):
+            continue
         low, high = sorted((one.said.at, other.said.at))
         words = one.said.reading.words
         between = [
@@ -316,6 +320,17 @@ def _beside_the_same_word(
         if between or apart:
             return Refusal("L5.2", f"“{other.word.text}” stands beside another word in the quote.")
     return None
+
+
+def _says_it_of_the_same(one: Match, other: Match) -> bool:
+    """ "My dog has a chip and takes pills", "my dog takes pills"."""
+    subject = one.said.clause.subject
+    return (
+        one.said.at in one.said.clause.subject_words
+        and bool(subject - {USER})
+        and other.said.clause.subject == subject
+        and other.said.clause.first > one.said.at
+    )
 
 
 def _is_head(lists: Acts, match: Match) -> bool:

@@ -418,16 +418,39 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
         return None
     if THIRD in new and USER in said and _they(case, clause, one):
         return None
+    if USER in said and _leaves_out_whose(case, clause, one):
+        return wrong
     if USER in new:
         return None if USER in said or (not said and _fragment(case, one.clause)) else wrong
     if not said:
-        return None if _keeps_opening(case, one) else wrong
+        kept = _keeps_opening(case, one) and not _makes_it_owned(case, clause, one)
+        return None if kept else wrong
     if USER in said:
         return None
     opening = _opening(case, clause)
     if opening not in said or _does_it_to(case, clause, opening):
         return wrong
     return wrong if _has_it(case, clause) and not _is_mine(case, one) else None
+
+
+def _leaves_out_whose(case: Case, clause: Clause, one: Said) -> bool:
+    """ "Nuestro alcalde está imputado", "Está imputado": where the user is named by a "my" alone,
+    it speaks of what is the user's, and the entry says of what."""
+    lists = case.acts
+    words = one.reading.words
+    places = one.clause.subject_words
+    if one.source != "quote" or len(places) != 1 or one.clause.inherits:
+        return False
+    at = min(places)
+    if words[at].text not in lists.listed("user_mine") or at > one.clause.first + 1:
+        return False
+    noun = next((word for word in words[at + 1 : one.clause.last] if word.key), None)
+    if noun is None or noun.text in lists.lexicon.labels or noun.key in lists.lexicon.glue:
+        return False
+    verbs = {word.text for word in words[at : one.clause.last]} & lists.listed("verbs")
+    told_of = case.judged_text.words
+    kept = any(word.text in verbs for word in told_of[clause.first : clause.last])
+    return kept and all(word.key != noun.key for word in told_of)
 
 
 def _is_mine(case: Case, one: Said) -> bool:
@@ -464,6 +487,11 @@ def _puts_the_user_in(case: Case, clause: Clause, one: Said) -> bool:
         told_of[at].text.endswith("s")
         or (at + 1 < len(told_of) and told_of[at + 1].text in lists.listed("genitive"))
         or (at and told_of[at - 1].text in lists.listed("of"))
+        or (  # "de la usuaria"
+            at > 1
+            and told_of[at - 1].text in lists.listed("articles")
+            and told_of[at - 2].text in lists.listed("of")
+        )
         for at in places
     )
     said = one.reading.words[one.clause.first : one.clause.last]
@@ -494,6 +522,14 @@ def _concerns_the_user(case: Case, clause: Clause, one: Said) -> bool:
 def _is_what_the_user_is(case: Case, clause: Clause, one: Said) -> bool:
     """ "I work as a teacher", "Teacher in Bath": the teacher is the user."""
     words = one.reading.words
+    told_of = case.judged_text.words
+    whose = ("owning", "third_mine", "user_named", "user_mine")
+    if len(clause.subject) > 1 or any(
+        told_of[at].text in case.acts.listed(name)
+        for at in range(clause.first, max(clause.subject_words, default=clause.first))
+        for name in whose
+    ):
+        return False
     for at in range(one.clause.first, one.clause.last):
         if words[at].key not in clause.subject or words[at].text not in case.acts.listed("kin"):
             continue
@@ -502,6 +538,19 @@ def _is_what_the_user_is(case: Case, clause: Clause, one: Said) -> bool:
             behind -= 1
         return words[behind].text in case.acts.listed("as")
     return False
+
+
+def _makes_it_owned(case: Case, clause: Clause, one: Said) -> bool:
+    """ "The car is my father's" makes no "has a car"."""
+    lists = case.acts
+    words = case.judged_text.words[clause.first : clause.last]
+    first = next((word for word in words if word.kind == "word"), None)
+    if first is None or first.text not in lists.listed("owning"):
+        return False
+    said = one.reading.words[one.clause.first : one.clause.last]
+    return any(word.text in lists.listed("copula") for word in said) and not any(
+        word.text in lists.listed("owning") for word in said
+    )
 
 
 def _does_it_to(case: Case, clause: Clause, person: str) -> bool:
@@ -571,21 +620,44 @@ def _fragment(case: Case, clause: Clause) -> bool:
     opening = next((word for word in words if word.kind == "word"), None)
     if opening is not None and opening.text in case.acts.listed("own_verbs"):
         return True
-    return bool(case.acts.listed("leaves_out")) and _changes_person(case, clause)
+    return bool(case.acts.listed("leaves_out")) and changes_person(case, clause)
 
 
-def _changes_person(case: Case, clause: Clause) -> bool:
-    """ "Ayer empecé", "empezó": where a verb names its person by its form alone, another form of
-    the first word tells that the speaker's was put into the third person."""
-    words = case.evidence.reading.words[clause.first : clause.last]
-    verb = next(
-        (
-            word
-            for word in words
-            if word.key and word.kind == "word" and word.text not in case.acts.listed("adverbs")
-        ),
-        None,
+def changes_person(case: Case, clause: Clause) -> bool:
+    """ "Ayer empecé", "empezó"; "la tesis la defiendo", "defiende": where a verb names its person
+    by its form alone, another form tells that the speaker's was put into the third person. What
+    is no verb has an article, a preposition or somebody in front of it."""
+    lists = case.acts
+    words = case.evidence.reading.words
+    for at in range(clause.first, clause.last):
+        word = words[at]
+        if not word.key or word.kind != "word" or not word.text.endswith(("o", "e", "i", "mos")):
+            continue
+        before = words[at - 1] if at > clause.first else None
+        verb_before = any(
+            words[each].key and words[each].text not in lists.listed("adverbs")
+            for each in range(clause.first, at)
+        )
+        doubled = before is not None and (
+            before.text in lists.listed("before_verbs")
+            or (before.text in lists.listed("doubles") and word.text.endswith("o"))
+        )
+        if before is not None and verb_before and not doubled:
+            if any(before.text in lists.listed(name) for name in _BEFORE_NOUNS):
+                continue
+            if not word.text.endswith(("o", "mos")) or word.text in lists.listed("not_own"):
+                continue
+        if any(_is_third_of(word, other) for other in case.judged_text.words):
+            return True
+    return False
+
+
+_BEFORE_NOUNS = ("articles", "prepositions", "kin", "copula", "user_mine", "verbs")
+
+
+def _is_third_of(word: Word, other: Word) -> bool:
+    return (
+        word.key == other.key
+        and word.text != other.text
+        and not (word.text.endswith("mos") and other.text.endswith(("s", "mos")))
     )
-    if verb is None or not verb.text.endswith(("o", "e", "i", "mos")):
-        return False
-    return any(word.key == verb.key and word.text != verb.text for word in case.judged_text.words)

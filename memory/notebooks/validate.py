@@ -18,6 +18,7 @@ from memory.notebooks.case import (
     Case,
     Grounds,
     Refusal,
+    Said,
     dates_in,
     names_time,
     text_of,
@@ -306,6 +307,8 @@ def keeps_its_meaning(case: Case) -> Refusal | None:
     """A wish is not a fact, a guess not a certainty; who said it is said; "only" stays."""
     if case.new is None:
         return None
+    if _turns_to_the_opposite(case):
+        return Refusal("L5.2", "The entry says the opposite of a word that was said.")
     used = _used(case)
     new_kept = frozenset().union(*(clause.kept for clause in case.new.clauses))
     dated = bool(dates_in(case.text, case.evidence.turn.began_at))
@@ -340,6 +343,19 @@ def keeps_its_meaning(case: Case) -> Refusal | None:
     if "restriction" in new_kept - said_kept and case.new.does("only") and not case.directive:
         return Refusal("L5.2", "The entry restricts what the quote does not.")
     return None
+
+
+def _turns_to_the_opposite(case: Case) -> bool:
+    """ "Before forty", "after forty"; "a month", "a year"."""
+    assert case.new is not None
+    opposites = case.acts.opposites
+    said = {word.text for word in case.evidence.reading.words}
+    if case.proposal.operation == "update" and case.old is not None:
+        said |= {word.text for word in case.old.words}
+    return any(
+        word.text in opposites and word.text not in said and said & opposites[word.text]
+        for word in case.new.words
+    )
 
 
 def _by_others(case: Case, clause: Clause) -> bool:
@@ -458,7 +474,7 @@ def takes_back(case: Case) -> Refusal | None:
     """A removal needs words that deny, end or correct the entry."""
     if case.proposal.operation != "remove" or case.old is None:
         return None
-    if case.evidence.reading.does("forget") or _is_over(case):
+    if _asks_to_forget(case) or _is_over(case):
         return None
     for clause in case.old.clauses:
         for at in range(clause.first, clause.last):
@@ -469,9 +485,44 @@ def takes_back(case: Case) -> Refusal | None:
                 if one.source != "quote" or _denies_the_end(one.clause, case):
                     continue
                 turned = one.clause.said_no != clause.said_no or one.clause.ended != clause.ended
-                if turned and of_another_person(case, clause, one) is None:
+                if (
+                    turned
+                    and not _ends_something_else(case, one)
+                    and of_another_person(case, clause, one) is None
+                ):
                     return None
     return Refusal("L5.2", "The quote does not take the entry back.")
+
+
+def _asks_to_forget(case: Case) -> bool:
+    """ "Delete the alarm at seven" is no word about a note: what is to go stands in it."""
+    assert case.old is not None
+    reading = case.evidence.reading
+    old = _meanings(case.old)
+    for start, end in reading.found["forget"]:
+        clause = reading.clause_of(start)
+        behind = [
+            at
+            for at in range(end, min(clause.last, end + 3))
+            if reading.words[at].key and reading.words[at].kind == "word"
+        ]
+        ordered = clause.request and start == next(
+            (at for at in range(clause.first, clause.last) if reading.words[at].kind == "word"), -1
+        )
+        errand = bool(behind) and reading.words[behind[0]].text in case.acts.listed("errands")
+        if not (ordered and errand and reading.words[behind[0]].key not in old):
+            return True
+    return False
+
+
+def _ends_something_else(case: Case, one: Said) -> bool:
+    """ "There is no coffee left" is about nobody, and does not deny "likes coffee"."""
+    assert case.old is not None
+    if one.clause.subject:
+        return False
+    words = case.evidence.reading.words[one.clause.first : one.clause.last]
+    glue = case.acts.lexicon.glue
+    return bool({word.key for word in words if word.key} - _meanings(case.old) - glue)
 
 
 def _is_over(case: Case) -> bool:

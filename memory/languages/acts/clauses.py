@@ -29,7 +29,10 @@ def clause_from(
         subject = frozenset()  # an entry's verb in the first person tells nothing new
     own_subject = subject
     relative = line.is_(first, "relative") and people and before is not None
-    if relative and not any(not line.is_(at, "user_mine") for at in places):
+    if relative and (
+        not any(not line.is_(at, "user_mine") for at in places)
+        or _does_it_for(line, first, last, places, people[-1][1])
+    ):
         same = before is not None and people[-1][0] == before.subject
         owners = before.owners if before is not None and same else frozenset()
         subject, places = people[-1][0], frozenset()
@@ -85,7 +88,7 @@ def clause_from(
         or dictated
         or _orders(line, first)
         or bool(inherits and before and before.request)
-    )
+    ) and not (dictated is False and _goes_on_about_somebody(line, first, before))
     if before is not None and not after_stop and not line.touches("aside", first, last):
         if not subject and not relative:
             subject, owners = before.subject, before.owners
@@ -128,6 +131,21 @@ def clause_from(
         dictates=dictated or (request and line.touches("text_for", first, last)),
         moment=line.touches("moment", first, last) or bool(inherits and before and before.moment),
         inherits=inherits,
+    )
+
+
+def _goes_on_about_somebody(line: Line, first: int, before: Clause | None) -> bool:
+    """ "Mi gata tiene quince años y toma …": what might be an order tells of who was named."""
+    return (
+        before is not None
+        and bool(line.acts.listed("leaves_out"))
+        and line.is_(first, "and")
+        and bool(before.subject - {USER, JARVIS, THIRD})
+        and not before.request
+        and not before.question
+        and first + 1 < len(line.words)
+        and line.words[first + 1].text.endswith(("a", "e"))
+        and not line.words[first + 1].text.endswith(("me", "la", "le"))
     )
 
 
@@ -179,8 +197,10 @@ def _embedded(
     if line.is_(first, "that"):
         bare_noun = (
             line.is_(first, "relative_too")
-            and not has_any_verb(line, *span)
-            and not _does_something(line, before)
+            and (
+                (not has_any_verb(line, *span) and not _does_something(line, before))
+                or _follows_a_person(line, first, before)
+            )
             and not line.touches("attitude", *span)
         )
         if bare_noun and not before.said_no:
@@ -216,6 +236,30 @@ def _denies_a_noun(line: Line, before: Clause, first: int) -> bool:
         line.is_(at, "indefinite")
         and bool(denied)
         and all(line.is_(each, "no_of_noun") for each in denied)
+    )
+
+
+def _follows_a_person(line: Line, first: int, before: Clause) -> bool:
+    """ "Me preocupa mi hijo, que no sale": a "que" behind who is named tells of them."""
+    at = first - 1
+    if line.words[at].kind == "mark":
+        at -= 1
+    return (
+        at > before.first
+        and line.is_(at, "kin")
+        and (line.is_(at - 1, "user_mine") or line.is_(at - 1, "articles"))
+        and not line.touches("reported", before.first, before.last)
+    )
+
+
+def _does_it_for(line: Line, first: int, last: int, places: frozenset[int], behind: int) -> bool:
+    """ "La vecina que me hace los recados": the user is no more than for whom it is done."""
+    return (
+        bool(line.acts.listed("leaves_out"))
+        and behind in (first, first - 1)
+        and all(line.is_(at, "user_too") or line.is_(at, "user_mine") for at in places)
+        and not any(line.words[at].key == LIKING for at in range(first, last))
+        and not any(line.is_(at, "own_verbs") for at in range(first, last))
     )
 
 

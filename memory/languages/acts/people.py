@@ -25,6 +25,8 @@ def subject_of(
                 named.insert(0, _topic(line, first))
             elif line.entry and not _owns(line, at, last) and not _is_with(line, at, named):
                 named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
+        elif line.is_(at, "user") and line.is_(at - 1, "prepositions") and line.is_(at, "we"):
+            pass  # "con nosotros"
         elif line.is_(at, "user"):
             named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
         elif line.is_(at, "user_too") and line.is_(at - 1, "prepositions"):
@@ -72,6 +74,8 @@ def subject_of(
         ):
             pass  # "it's our anniversary"
         elif line.is_(at, "third"):
+            if line.is_(at, "dative_third") and line.acts.listed("leaves_out"):
+                named += _doubled(line, first, at)
             named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
         elif line.is_(at, "jarvis") and not line.words[at].key:
             named.append((at, frozenset({JARVIS}), frozenset(), frozenset({at}), False))
@@ -169,7 +173,7 @@ def _is_object(line: Line, at: int, first: int) -> bool:
     by = at - 1 > opening and line.is_(at - 1, "of") and line.is_(at - 1, "prepositions")
     if by and line.entry and not any(line.words[other].key for other in range(opening, at)):
         return True  # "Wurde vom Kater gekratzt"
-    if any(line.is_(other, "of") for other in range(opening, at)):
+    if any(line.is_(other, "of") for other in range(opening + 1, at)):
         return False
     if line.entry and any(
         line.words[other].key and not line.is_(other, "adverbs") and not line.is_(other, "kin")
@@ -267,6 +271,22 @@ def _is_told_of(line: Line, first: int, at: int) -> bool:
         )
         and not _own_word(line, first)
     )
+
+
+def _doubled(
+    line: Line, first: int, at: int
+) -> list[tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]]:
+    """ "A los mellizos les dan miedo": whom a "les" takes up."""
+    opening = first + (1 if line.is_(first, "joiners") else 0)
+    keyed = [other for other in range(opening, at) if line.words[other].key]
+    if not keyed or not (
+        line.is_(opening, "dative") or line.words[opening].text in line.acts.contracted
+    ):
+        return []
+    if line.is_(keyed[0], "kin"):
+        return []
+    place = keyed[0]
+    return [(place, frozenset({line.words[place].key}), frozenset(), frozenset({place}), False)]
 
 
 def _own_word(line: Line, at: int) -> bool:

@@ -61,9 +61,29 @@ def _denies_the_rest(line: Line, at: int) -> bool:
         and at > 1
         and bool(line.words[at - 1].key)
         and at + 1 < len(line.words)
-        and bool(line.words[at + 1].key)
-        and any(line.is_(other, "verbs") or line.is_(other, "own_verbs") for other in range(at - 1))
+        and (
+            (
+                bool(line.words[at + 1].key)
+                and (
+                    line.touches("name_me", 0, at)
+                    or any(
+                        line.is_(other, "verbs") or line.is_(other, "own_verbs")
+                        for other in range(at - 1)
+                    )
+                )
+            )
+            or _is_constituent(line, at + 1)
+        )
     )
+
+
+def _is_constituent(line: Line, at: int) -> bool:
+    """ "No en gramos", "no la de España": what can't begin with a verb."""
+    if not line.acts.listed("leaves_out"):
+        return False
+    return (
+        line.is_(at, "prepositions") and line.acts.contracted.get(line.words[at].text) is None
+    ) or (line.is_(at, "articles") and line.is_(at + 1, "of"))
 
 
 def _in_a_phrase(line: Line, at: int) -> bool:
@@ -139,6 +159,23 @@ def _opens_statement(line: Line, at: int) -> bool:
         return False
     if line.is_(at, "user_too") and not _starts_anew(line, at):
         return False
+    if (
+        line.is_(at, "particle")
+        and line.is_(at + 1, "own_verbs")
+        and line.acts.endings
+        and line.words[at - 1].key
+    ):
+        opened = max(
+            (
+                each
+                for each in range(at)
+                if line.words[each].kind == "mark" or line.is_(each, "joiners")
+            ),
+            default=-1,
+        )  # "cobro por horas | no tengo sueldo fijo"
+        return line.is_(opened + 1, "own_verbs") or line.words[opened + 1].text.endswith(
+            line.acts.endings
+        )
     if line.is_(at, "opens") and line.acts.verb_second:
         return line.is_(at + 1, "opens_before") and not line.is_(at - 1, "joiners")
     if line.is_(at, "user_mine") and line.is_(at + 1, "thing") and line.is_(at + 2, "copula"):

@@ -38,6 +38,10 @@ class Acts:
             for short, long in table["contracted"].items()
         }
         self.kin_keys = {lexicon.key(word)[0] or word for word in self._lists["kin"]}
+        self.opposites = {
+            lexicon.plain(fold(word)): lexicon.forms(others)
+            for word, others in table["opposites"].items()
+        }
         self._patterns = {
             name: self._compiled(written) for name, written in table["patterns"].items()
         }
