@@ -213,6 +213,9 @@ def _has_what_is_the_users(case: Case, clause: Clause, match: Match) -> bool:
     having = lists.listed("owning") - lists.listed("prepositions")
     if not clause.subject - {USER} or not any(word.text in having for word in told_of):
         return False
+    definite = lists.listed("articles") - lists.listed("indefinite")
+    if any(word.text in definite for word in case.judged_text.words[clause.first : match.at]):
+        return False
     at = said.at - 1
     while at > said.clause.first and said.reading.words[at].key:
         at -= 1
