@@ -144,6 +144,10 @@ def _hangs_where_it_hung(case: Case, clause: Clause, matches: tuple[Match, ...])
             continue
         before = _governor(case.acts, match.said.reading, match.said.at, match.said.clause.first)
         now = _governor(case.acts, case.judged_text, match.at, clause.first)
+        if before != now and _reads_either_way(case, match, now):
+            continue
+        if person and _did_it_to_the_user(case, clause, match, now):
+            return Refusal("L5.2", f"“{match.word.text}” stands in another role in the quote.")
         if not person and (not before or case.judged_text.words[match.at - 1].text == ":"):
             continue
         if before != now and not (before == "" and match.at in clause.subject_words):
@@ -151,6 +155,42 @@ def _hangs_where_it_hung(case: Case, clause: Clause, matches: tuple[Match, ...])
         if match.at in clause.subject_words and _is_object(case.acts, match.said):
             return Refusal("L5.2", f"“{match.word.text}” stands in another role in the quote.")
     return None
+
+
+def _reads_either_way(case: Case, match: Match, now: str) -> bool:
+    """ "In meinem leben alkohol": where capitals don't tell, the word in front may be a noun."""
+    reading, at = match.said.reading, match.said.at
+    if not case.acts.verb_second or any(word.capital for word in reading.words):
+        return False
+    return (
+        bool(reading.words[at - 1].key)
+        and not _is(case.acts, reading, at - 1, "kin")
+        and not _is_person(case, match)
+        and not now
+    )
+
+
+def _did_it_to_the_user(case: Case, clause: Clause, match: Match, now: str) -> bool:
+    """ "Mich hat meine Frau verlassen" makes no "hat seine Frau verlassen"."""
+    lists, said = case.acts, match.said
+    words = said.reading.words[said.clause.first : said.clause.last]
+    told_of = case.judged_text.words[clause.first : clause.last]
+    return (
+        lists.verb_second
+        and not now
+        and any(word.text in lists.listed("user_object") for word in words)
+        and not any(word.text in lists.listed("user") for word in words)
+        and any(
+            word.text in lists.listed("auxiliaries")
+            for word in case.judged_text.words[clause.first : match.at]
+        )
+        and not any(
+            word.text in lists.listed("user_named")
+            and before.text in lists.listed("object_articles")
+            for before, word in pairwise(told_of)
+        )
+        and not _is(lists, said.reading, said.at - 1, "object_articles")
+    )
 
 
 def _turns_its_part(case: Case, clause: Clause, match: Match) -> bool:
@@ -213,11 +253,15 @@ def _has_what_is_the_users(case: Case, clause: Clause, match: Match) -> bool:
     having = lists.listed("owning") - lists.listed("prepositions")
     if not clause.subject - {USER} or not any(word.text in having for word in told_of):
         return False
-    definite = lists.listed("articles") - lists.listed("indefinite")
-    if any(word.text in definite for word in case.judged_text.words[clause.first : match.at]):
-        return False
+    words = said.reading.words[said.clause.first : said.clause.last]
+    if any(word.text in having for word in words):
+        return False  # "who has our key"
     at = said.at - 1
-    while at > said.clause.first and said.reading.words[at].key:
+    while (
+        at > said.clause.first
+        and said.reading.words[at].key
+        and at not in said.clause.subject_words
+    ):
         at -= 1
     return (
         said.at not in said.clause.subject_words

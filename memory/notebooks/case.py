@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 
 from memory.languages import acts, dates
 from memory.languages.acts import THIRD, USER, Acts, Clause, Reading, acts_of, read
@@ -229,6 +230,12 @@ def _goes_on(reading: Reading, clause: Clause) -> bool:
 
 def _asks_for_manner(evidence: Evidence) -> bool:
     reading = evidence.reading
+    if any(
+        clause.subject - {USER, THIRD, acts.JARVIS} and acts.JARVIS in following.subject
+        for clause, following in pairwise(reading.clauses)
+        if following in evidence.touched
+    ):
+        return False  # "the children would like you to …"
     return any(
         acts.acts_of(reading.language).search("name_me", text_of(reading, clause))
         or (

@@ -12,6 +12,7 @@ from memory.notebooks import canonical
 from memory.notebooks.case import Case, Refusal, Said, dates_in
 
 _LONG_DIGITS = 5
+_SHORTEST_VERB = 3
 
 
 def all_of_it_said(case: Case) -> Refusal | None:
@@ -252,7 +253,7 @@ def where_said(case: Case, word: Word) -> tuple[Said, ...]:
         if word.key == "#1":
             return direct or tuple(case.said.get("", ()))
         return direct
-    return _put_together(case, word) or _parts_of(case, word)
+    return _put_together(case, word) or _parts_of(case, word) or _taken_apart(case, word)
 
 
 def _parts_of(case: Case, word: Word) -> tuple[Said, ...]:
@@ -289,6 +290,43 @@ def _put_together(case: Case, word: Word) -> tuple[Said, ...]:
     return ()
 
 
+def _taken_apart(case: Case, word: Word) -> tuple[Said, ...]:
+    """ "Ziehe um", "umgezogen", "umzuziehen": a verb and its particle, apart and together."""
+    particles = case.acts.listed("separable")
+    whole = [each for each in particles if word.text.startswith(each)]
+    for particle in whole:
+        for key in _verb_keys(case, word.text, particle):
+            apart = tuple(
+                one
+                for one in case.said.get(key, ())
+                if any(
+                    each.text == particle for each in one.reading.words[one.at : one.clause.last]
+                )
+            )
+            if apart:
+                return apart
+    alone = particles & {each.text for each in case.judged_text.words}
+    return tuple(
+        one
+        for said in (case.said.values() if alone else ())
+        for one in said
+        if any(
+            one.word.text.startswith(particle)
+            and word.key in _verb_keys(case, one.word.text, particle)
+            for particle in alone
+        )
+    )
+
+
+def _verb_keys(case: Case, text: str, particle: str) -> Iterator[str]:
+    """What the verb behind its particle is compared by, as a participle and an infinitive too."""
+    rest = text.removeprefix(particle)
+    for between in case.acts.listed("between_parts") | {""}:
+        verb = rest.removeprefix(between)
+        if len(verb) >= _SHORTEST_VERB and rest.startswith(between):
+            yield case.acts.lexicon.key(verb)[0]
+
+
 def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Refusal | None:
     """Why what was said does not say this: another person, another negation, an ending lost."""
     people = case.acts.kin_keys
@@ -310,7 +348,7 @@ def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Ref
     asked = case.directive and (
         one.clause.request or not one.clause.subject or JARVIS in one.clause.subject
     )
-    if not is_person and not asked:
+    if not is_person and not asked and not _belongs_to_them(clause, one, case):
         why = of_another_person(case, clause, one)
         if why:
             return why
@@ -329,13 +367,47 @@ def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Ref
     return None
 
 
+def _opens_as_done(case: Case, now: str) -> bool:
+    """ "Hat im Juni geheiratet": an auxiliary, and what was done at the end of its clause."""
+    reading = case.judged_text
+    return any(
+        any(word.text in case.acts.listed("auxiliaries") for word in words)
+        and [word.text for word in words if word.key][-1:] == [now]
+        for clause in reading.clauses
+        for words in (reading.words[clause.first : clause.last],)
+    )
+
+
+def _belongs_to_them(clause: Clause, one: Said, case: Case) -> bool:
+    """ "My demented mother", "my friend Gesine": a word beside who the entry speaks of is theirs,
+    whoever the quote's clause speaks of."""
+    words, lists = one.reading.words, case.acts
+    people = clause.subject - {USER, THIRD, JARVIS}
+    if len(people) != 1 or one.source != "quote" or one.word.kind != "word":
+        return False
+
+    def mine(at: int) -> bool:
+        return at >= 0 and words[at].text in lists.listed("user_mine")
+
+    def them(at: int) -> bool:
+        return at < len(words) and words[at].key in people and words[at].text in lists.listed("kin")
+
+    named = (
+        them(one.at - 1)
+        and (mine(one.at - 2) or (one.at > 2 and mine(one.at - 3) and bool(words[one.at - 2].key)))
+        and any(word.text in lists.listed("naming") for word in case.judged_text.words)
+    )
+    told_so = one.word.text.endswith(lists.modifier_ends) and them(one.at + 1) and mine(one.at - 1)
+    return named or (told_so and not one.word.capital)
+
+
 def _told_as_now(case: Case, word: Word, one: Said) -> bool:
     """ "Collected", told as "collects": the same verb in a present form."""
     was, now = one.word.text, word.text
     if was == now or one.word.kind != "word" or one.word.capital:
         return False
     if case.evidence.reading.language == "de":
-        return was == f"{now}e" and now.endswith("t") and USER not in one.clause.subject
+        return _past_told_as_now(case, was, now, one)
     if case.acts.listed("leaves_out"):
         third = bool(one.clause.subject - {USER, THIRD, JARVIS})
         return third and was == f"{now[:-1]}o" and now.endswith("a")
@@ -345,6 +417,21 @@ def _told_as_now(case: Case, word: Word, one: Said) -> bool:
     )
     present = now.removesuffix("s")
     return was in (f"{present}ed", f"{present}d") and now != present and not done
+
+
+def _past_told_as_now(case: Case, was: str, now: str, one: Said) -> bool:
+    """ "Kam", "kommt"; "rauchte", "raucht": unless an auxiliary makes it a past of its own."""
+    lists = case.acts
+    said = one.reading.words[one.clause.first : one.clause.last]
+    helped = any(word.text in lists.listed("perfect") for word in said)
+    if now.startswith("ge") and not was.startswith("ge") and was.endswith(("e", "t")):
+        present = was not in lists.listed("past_forms") and not was.endswith("te")
+        return present and not helped and _opens_as_done(case, now)
+    if was == f"{now}e" and now.endswith("t") and USER not in one.clause.subject:
+        return True
+    if any(word.text in lists.listed("perfect") for word in case.judged_text.words):
+        return False
+    return was in lists.listed("past_forms") and now not in lists.listed("past_forms")
 
 
 def _owned(case: Case, clause: Clause, one: Said) -> bool:
@@ -413,7 +500,7 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
             return wrong if said - {THIRD} else (None if not said and new <= keys else wrong)
         if _mixes(new - {USER, THIRD}, said, one.reading):
             return wrong
-        if not one.clause.owners <= (new | clause.owners | keys):
+        if not one.clause.owners <= (new | clause.owners | keys | _theirs(case, clause)):
             return wrong
         return None
     if THIRD in new and USER in said and _they(case, clause, one):
@@ -426,6 +513,8 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
         kept = _keeps_opening(case, one) and not _makes_it_owned(case, clause, one)
         return None if kept else wrong
     if USER in said:
+        return None
+    if _named_behind(case, clause, said):
         return None
     opening = _opening(case, clause)
     if opening not in said or _does_it_to(case, clause, opening):
@@ -451,6 +540,34 @@ def _leaves_out_whose(case: Case, clause: Clause, one: Said) -> bool:
     told_of = case.judged_text.words
     kept = any(word.text in verbs for word in told_of[clause.first : clause.last])
     return kept and all(word.key != noun.key for word in told_of)
+
+
+def _theirs(case: Case, clause: Clause) -> frozenset[str]:
+    """ "Uncle Hartmut and his wife come": whose wife the words in front of her tell."""
+    reading = case.judged_text
+    first = min(clause.subject_words, default=0)
+    if not any(
+        reading.words[at].text in case.acts.listed("third_mine")
+        for at in (first - 1, first)
+        if at > clause.first
+    ):
+        return frozenset()
+    return frozenset().union(*(each.subject for each in reading.clauses if each.last <= first))
+
+
+def _named_behind(case: Case, clause: Clause, said: frozenset[str]) -> bool:
+    """ "The bakery belongs to the father": what is no person stands first, and who is meant
+    behind the verb."""
+    words = case.judged_text.words[clause.first : clause.last]
+    people = said - {THIRD, USER, JARVIS}
+    return (
+        bool(case.acts.verb_second)
+        and not clause.subject
+        and bool(words)
+        and words[0].text in case.acts.listed("articles")
+        and bool(people)
+        and people <= _keys(case, clause)
+    )
 
 
 def _is_mine(case: Case, one: Said) -> bool:
@@ -494,11 +611,29 @@ def _puts_the_user_in(case: Case, clause: Clause, one: Said) -> bool:
         )
         for at in places
     )
+    if owns and lists.verb_second and _is_others(case, clause, one):
+        return True
     said = one.reading.words[one.clause.first : one.clause.last]
     return not owns and not any(
         word.text in lists.listed(name)
         for word in said
         for name in ("user", "user_too", "user_object")
+    )
+
+
+def _is_others(case: Case, clause: Clause, one: Said) -> bool:
+    """ "The dog that my father has bites" tells of no dog of the user's."""
+    words, mine = one.reading.words, case.acts.listed("user_mine")
+    places = [at for at, word in enumerate(words) if word.key in clause.subject]
+    others = frozenset().union(*(keys for keys, _ in one.reading.people)) - clause.subject
+    return (
+        bool(others)
+        and bool(places)
+        and not any(USER in each.subject for each in one.reading.clauses)
+        and not any(word.text in mine for at in places for word in words[max(0, at - 2) : at])
+        and any(
+            words[at - 1].text in mine for at, word in enumerate(words) if at and word.key in others
+        )
     )
 
 

@@ -42,6 +42,8 @@ def clause_from(
         subject, owners, places = frozenset({named}) | kin, frozenset(), frozenset()
         people.append((subject, first))
         relative = True
+    if _tells_of_somebody(line, first, before) and not places:
+        subject = frozenset({THIRD})
     own = bool(subject) or _has_verb(line, first, last) or contrast or bool(relative)
     inherits = before is not None and not after_stop and not own
     ended = _ended(line, first, last)
@@ -51,6 +53,7 @@ def clause_from(
         after_stop
         and line.within("question_first", first, first + 12)
         and not line.within("exclaims", first, first + 6)
+        and not line.touches("cleft", first, last)
     )
     embedded = first in line.quoted
     liked = before is not None and any(
@@ -168,9 +171,10 @@ def _embedded(
 ) -> bool:
     """What is thought, doubted or claimed by the clause before, unless the speaker vouches
     for it: "I know that", and not "I don't think that"."""
-    span = (before.first, before.last)
+    begun = max(0, first - _NEAR_WORDS) if before.inherits else before.first
+    span = (min(begun, before.first), before.last)
     relative = line.is_(first, "relative") and not subject
-    near = (max(before.first, first - _NEAR_WORDS), first)
+    near = (max(span[0], first - _NEAR_WORDS), first)
     if relative and not line.touches("attitude", *span) and not before.said_no:
         return before.embedded
     if inherits and not line.is_(first, "that"):
@@ -213,6 +217,30 @@ def _embedded(
     return line.touches("attitude", *near) and (not vouches or before.said_no > 0)
 
 
+def _follows_a_person(line: Line, first: int, before: Clause) -> bool:
+    """ "Me preocupa mi hijo, que no sale": a "que" behind who is named tells of them."""
+    at = first - 1
+    if line.words[at].kind == "mark":
+        at -= 1
+    return (
+        at > before.first
+        and line.is_(at, "kin")
+        and (line.is_(at - 1, "user_mine") or line.is_(at - 1, "articles"))
+        and not line.touches("reported", before.first, before.last)
+    )
+
+
+def _does_it_for(line: Line, first: int, last: int, places: frozenset[int], behind: int) -> bool:
+    """ "La vecina que me hace los recados": the user is no more than for whom it is done."""
+    return (
+        bool(line.acts.listed("leaves_out"))
+        and behind in (first, first - 1)
+        and all(line.is_(at, "user_too") or line.is_(at, "user_mine") for at in places)
+        and not any(line.words[at].key == LIKING for at in range(first, last))
+        and not any(line.is_(at, "own_verbs") for at in range(first, last))
+    )
+
+
 def _name_before(line: Line, first: int, before: Clause | None) -> str:
     """ "Bea, who's a potter": a name in front that is not yet whom the clause before names."""
     if before is None or line.entry or line.acts.verb_second or line.acts.listed("leaves_out"):
@@ -239,27 +267,16 @@ def _denies_a_noun(line: Line, before: Clause, first: int) -> bool:
     )
 
 
-def _follows_a_person(line: Line, first: int, before: Clause) -> bool:
-    """ "Me preocupa mi hijo, que no sale": a "que" behind who is named tells of them."""
-    at = first - 1
-    if line.words[at].kind == "mark":
-        at -= 1
+def _tells_of_somebody(line: Line, first: int, before: Clause | None) -> bool:
+    """ "Ich kenne eine, die …": behind somebody not named a relative clause is of them."""
     return (
-        at > before.first
-        and line.is_(at, "kin")
-        and (line.is_(at - 1, "user_mine") or line.is_(at - 1, "articles"))
-        and not line.touches("reported", before.first, before.last)
-    )
-
-
-def _does_it_for(line: Line, first: int, last: int, places: frozenset[int], behind: int) -> bool:
-    """ "La vecina que me hace los recados": the user is no more than for whom it is done."""
-    return (
-        bool(line.acts.listed("leaves_out"))
-        and behind in (first, first - 1)
-        and all(line.is_(at, "user_too") or line.is_(at, "user_mine") for at in places)
-        and not any(line.words[at].key == LIKING for at in range(first, last))
-        and not any(line.is_(at, "own_verbs") for at in range(first, last))
+        line.acts.verb_second
+        and not line.entry
+        and before is not None
+        and USER in before.subject
+        and line.is_(first, "relative")
+        and line.words[first - 1].text == ","
+        and line.is_(first - 2, "indefinite")
     )
 
 

@@ -17,6 +17,7 @@ _SPARED = (
     ("repair", "not_repair"),
     ("hedge", "not_hedge"),
     ("reported", "filler"),
+    ("attitude", "filler"),
     ("claimed", "asks_you"),
     ("unreal", "asks_you"),
     ("condition", "asks_you"),
@@ -64,7 +65,10 @@ class Line:
         self.quoted = frozenset(
             at
             for at in range(2, len(self.words))
-            if self.is_(at, "user") and self.is_(at - 1, "copula") and not entry
+            if self.is_(at, "user")
+            and self.is_(at - 1, "copula")
+            and not (acts.verb_second and self.is_(at, "we"))
+            and not entry
         )
         self.rivals = frozenset(end - 1 for _, end in self.found["rival"])
         self.no_words = self._negations()

@@ -21,9 +21,9 @@ def subject_of(
     at = first
     while at < last:
         if line.is_(at, "user_named"):
-            if line.entry and _is_told_of(line, first, at) and not _owns(line, at, last):
+            if line.entry and _is_told_of(line, first, at) and not _owns(line, at, first, last):
                 named.insert(0, _topic(line, first))
-            elif line.entry and not _owns(line, at, last) and not _is_with(line, at, named):
+            elif line.entry and not _owns(line, at, first, last) and not _is_with(line, at, named):
                 named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
         elif line.is_(at, "user") and line.is_(at - 1, "prepositions") and line.is_(at, "we"):
             pass  # "con nosotros"
@@ -202,7 +202,7 @@ def _is_object(line: Line, at: int, first: int) -> bool:
     )
 
 
-def _owns(line: Line, at: int, last: int) -> bool:
+def _owns(line: Line, at: int, first: int, last: int) -> bool:
     """ "the user's sister", "Schwester des Nutzers": the user is not who it is about."""
     if line.is_(at + 1, "genitive") or (
         line.words[at].text.endswith("s") and line.is_(at + 1, "kin")
@@ -210,9 +210,9 @@ def _owns(line: Line, at: int, last: int) -> bool:
         return any(
             line.is_(other, "kin") for other in range(at + 1, min(at + 2 + _KIN_REACH, last))
         )
-    behind = range(max(0, at - 3), at)
+    behind = range(max(first, at - 3), at)
     return any(line.is_(other, "of") for other in behind) and any(
-        line.is_(other, "kin") for other in range(max(0, at - 5), at)
+        line.is_(other, "kin") for other in range(max(first, at - 5), at)
     )
 
 

@@ -28,6 +28,7 @@ def pieces_of(line: Line) -> list[tuple[int, int]]:
             or at in thinking
             or _denies_the_rest(line, at)
             or _follows_a_last_verb(line, at)
+            or _closes_a_phrase(line, at)
             or _is_cue(line, at)
             or _opens_statement(line, at)
         ):
@@ -51,6 +52,19 @@ def _follows_a_last_verb(line: Line, at: int) -> bool:
         and line.is_(at + 1, "user")
         and line.is_(at - 1, "verbs")
         and (line.is_(at, "verbs") or line.is_(at, "opens_before"))
+    )
+
+
+def _closes_a_phrase(line: Line, at: int) -> bool:
+    """ "Wegen meines Asthmas | darf hier keiner rauchen", "statt Klavier | lernt er Geige": the
+    verb behind what opens the sentence with a preposition of its own meaning."""
+    if not line.acts.verb_second or line.is_(at + 1, "user"):
+        return False
+    if not (line.is_(at, "verbs") or line.is_(at, "opens_before") or line.is_(at, "modals")):
+        return False
+    opened = max((each for each in range(at) if line.words[each].kind == "mark"), default=-1)
+    return line.is_(opened + 1, "phrase_opens") and not any(
+        line.is_(each, "verbs") for each in range(opened + 1, at)
     )
 
 
@@ -125,7 +139,9 @@ def _belongs(line: Line, before: tuple[int, int], first: int, last: int) -> bool
 def _is_cue(line: Line, at: int) -> bool:
     """A cue before "kann ich" may stand within a sentence that begins with its object."""
     return at in line.cues and not (
-        line.acts.verb_second and line.is_(at + 1, "user") and line.is_(at, "verbs")
+        line.acts.verb_second
+        and line.is_(at + 1, "user")
+        and (line.is_(at, "verbs") or line.is_(at, "opens_before"))
     )
 
 

@@ -14,6 +14,9 @@ from memory.languages.acts.records import THIRD, USER, Clause, Reading
 from memory.languages.acts.table import Acts, acts_of, joined
 from memory.languages.words import Word, language_of
 
+_SAYS_IT = 6
+"""Words that may name who said what stands in front."""
+
 _STAMMER = 4
 """Words that may be said over again."""
 
@@ -96,6 +99,7 @@ def _reading(line: Line) -> Reading:
         clauses.append(clause)
     _deny_what_stands_before(line, clauses)
     _doubt_answers_to_oneself(line, clauses)
+    _say_who_follows(line, clauses)
     return Reading(
         language=line.acts.lexicon.language,
         words=line.words,
@@ -144,6 +148,35 @@ def _doubt_answers_to_oneself(line: Line, clauses: list[Clause]) -> None:
             asked |= keys
         elif asked & keys:
             clauses[at] = replace(clause, question=True)
+
+
+def _say_who_follows(line: Line, clauses: list[Clause]) -> None:
+    """ "I may not eat, says my doctor": what is said stands in front of who says it."""
+    for at, clause in enumerate(clauses):
+        opens = any(start == clause.first for start, _ in line.found["reported"])
+        if not at or not opens or line.words[clause.first - 1].text != ",":
+            continue
+        end = next(
+            (
+                place
+                for place in range(clause.first, len(line.words))
+                if line.words[place].text in STOPS
+            ),
+            len(line.words),
+        )
+        span = range(clause.first + 1, min(end, clause.first + _SAYS_IT))
+        if end > clause.first + _SAYS_IT or any(line.is_(place, "user") for place in span):
+            continue
+        source = frozenset(
+            line.words[place].key
+            for place in span
+            if line.is_(place, "kin") or (line.words[place].capital and line.words[place].key)
+        )
+        for earlier in range(at - 1, -1, -1):
+            if line.words[clauses[earlier].last - 1].text in STOPS:
+                break
+            if not clauses[earlier].source:
+                clauses[earlier] = replace(clauses[earlier], source=source or frozenset({THIRD}))
 
 
 def people_before(reading: Reading) -> frozenset[str]:
