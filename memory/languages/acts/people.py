@@ -71,6 +71,7 @@ def subject_of(
             line.is_(at, "third_thing")
             and line.is_(at + 1, "copula")
             and line.is_(at + 2, "user_mine")
+            and kin_from(line, at + 3, last) is None
         ):
             pass  # "it's our anniversary"
         elif line.is_(at, "third"):
