@@ -755,10 +755,10 @@ def _fragment(case: Case, clause: Clause) -> bool:
     opening = next((word for word in words if word.kind == "word"), None)
     if opening is not None and opening.text in case.acts.listed("own_verbs"):
         return True
-    return bool(case.acts.listed("leaves_out")) and changes_person(case, clause)
+    return bool(case.acts.listed("leaves_out")) and _changes_person(case, clause)
 
 
-def changes_person(case: Case, clause: Clause) -> bool:
+def _changes_person(case: Case, clause: Clause) -> bool:
     """ "Ayer empecé", "empezó"; "la tesis la defiendo", "defiende": where a verb names its person
     by its form alone, another form tells that the speaker's was put into the third person. What
     is no verb has an article, a preposition or somebody in front of it."""

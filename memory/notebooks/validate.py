@@ -532,9 +532,7 @@ def _is_over(case: Case) -> bool:
     mine = {word.key for word in case.old.words if word.key} | {USER}
     doubts = {"wanting", "hedge", "restriction"}
     for clause in case.evidence.touched:
-        if not any(
-            start < clause.last and end > clause.first for start, end in reading.found["over"]
-        ):
+        if not reading.touches("over", clause):
             continue
         clause = _resolved_in(case, clause)
         weak = weakness(clause, reading, directive=False, conditional=False, temporal=True)
@@ -547,10 +545,7 @@ def _is_over(case: Case) -> bool:
 
 def _denies_the_end(clause: Clause, case: Case) -> bool:
     """ "I didn't sell it" takes nothing back."""
-    return clause.said_no > 0 and any(
-        start < clause.last and end > clause.first
-        for start, end in case.evidence.reading.found["over"]
-    )
+    return clause.said_no > 0 and case.evidence.reading.touches("over", clause)
 
 
 def _resolved_in(case: Case, clause: Clause) -> Clause:

@@ -64,6 +64,10 @@ class Reading:
     def does(self, act: str) -> bool:
         return bool(self.found[act])
 
+    def touches(self, act: str, clause: Clause) -> bool:
+        """Whether it is done in the clause, or over its edge."""
+        return any(start < clause.last and end > clause.first for start, end in self.found[act])
+
     def clause_of(self, word: int) -> Clause:
         at = bisect_right([clause.first for clause in self.clauses], word) - 1
         return self.clauses[max(0, at)]
