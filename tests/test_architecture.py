@@ -132,6 +132,7 @@ PURE = {
     "voice.engines.realtime_addresses",
     "voice.engines.realtime_core",
     "voice.engines.realtime_errors",
+    "voice.engines.realtime_lines",
     "voice.engines.realtime_records",
     "voice.engines.realtime_seed",
     "voice.engines.realtime_sound",

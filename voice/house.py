@@ -463,6 +463,8 @@ class House:
         hearing: Asked = worker
         if recorder is not None:
             hearing = KeptHearing({}, lambda: worker, recorder.answered)
+            if isinstance(engine, LastingEngine):
+                engine.watched(recorder.service)
         ears = Ears(
             hearing,
             HearingSettings(judge=self._config.vad),

@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-import soundfile  # type: ignore[import-untyped]  # it ships no types
-
 from memory.records import Language, Turn
 from voice.errors import RecordingInvalid
-from voice.recording import FORMAT, HEARING, RATE_HZ, Outcome
+from voice.recorded_files import FORMAT
+from voice.recorded_sound import pack, running
+from voice.recording import HEARING, MICROPHONE, RATE_HZ, Answered, Outcome
 from voice.records import (
     CallEnded,
     CallEvent,
@@ -27,21 +27,21 @@ from voice.records import (
     TurnAdded,
     UserSaid,
 )
+from voice.service_recorder import ServiceRecorder
 
 log = logging.getLogger(__name__)
 
 _GAP_S = 0.5
-_BLOCK_FRAMES = RATE_HZ * 10
 _T = TypeVar("_T")
 
 
-def keep_hearing(folder: Path, answers: Mapping[str, dict[str, Any]]) -> None:
+def keep_hearing(folder: Path, answers: Mapping[str, Answered]) -> None:
     """Put what was heard beside a recorded call, in place of what was there. Raises
     RecordingInvalid where the folder can't be written."""
     path = folder / HEARING
     lines = "".join(
-        json.dumps({"question": name, "answer": answer}, ensure_ascii=False) + "\n"
-        for name, answer in answers.items()
+        json.dumps(_heard(question, answered), ensure_ascii=False) + "\n"
+        for question, answered in answers.items()
     )
     part = path.with_suffix(".part")
     try:
@@ -54,11 +54,17 @@ def keep_hearing(folder: Path, answers: Mapping[str, dict[str, Any]]) -> None:
         ) from fault
 
 
+def _heard(question: str, answered: Answered) -> dict[str, Any]:
+    took = {"took_ms": answered.took_ms} if answered.took_ms else {}
+    return {"question": question, "answer": answered.answer, **took}
+
+
 class Recorder:
     """Writes a live call to a folder as it happens, so that a kill loses at most one answer.
 
     Positions are counted from `began_s`, the loop's time at which the call began. A fault of
-    the disk ends the recording and never the call: the user is told through `notify`.
+    the disk ends the recording and never the call: the user is told through `notify`. `service`
+    is the witness of a voice service's sockets.
     """
 
     def __init__(
@@ -97,12 +103,13 @@ class Recorder:
         self._noises: list[NoTurn] = []
         self._hand_overs: list[HandedOver] = []
         self._microphone: BinaryIO | None = self._try(self._begin)
+        self.service = ServiceRecorder(folder, began_s, self._service_failed)
 
     def _begin(self) -> BinaryIO:
         self.folder.mkdir(parents=True, exist_ok=False)
         self.folder.chmod(0o700)
         self._write_json("call.json", self._sheet)
-        return (self.folder / "microphone.pcm").open("ab", buffering=0)
+        return running(self.folder, MICROPHONE).open("ab", buffering=0)
 
     def _try(self, write: Callable[[], _T]) -> _T | None:
         """Run one write; the first one that fails ends the recording."""
@@ -121,6 +128,15 @@ class Recorder:
                 )
             )
             return None
+
+    def _service_failed(self, reason: str) -> None:
+        self._notify(
+            Notice(
+                kind="handled",
+                text="What the voice service says is no longer recorded: "
+                f"{reason}. The rest of the call is.",
+            )
+        )
 
     def microphone(self, samples: bytes, at_s: float) -> None:
         """Sound as it came in, 16-bit mono at 16 kHz; `at_s` is the loop's time of its arrival.
@@ -152,9 +168,9 @@ class Recorder:
         elif isinstance(event, NoTurn):
             self._noises.append(event)
 
-    def answered(self, question: str, answer: dict[str, Any]) -> None:
+    def answered(self, question: str, answered: Answered) -> None:
         """What the hearing worker said, so that a replay needs none."""
-        self._line(HEARING, {"question": question, "answer": answer})
+        self._line(HEARING, _heard(question, answered))
 
     def typed(self, text: str, pasted: bool, at_s: float) -> None:
         self._user_turns += 1
@@ -213,6 +229,10 @@ class Recorder:
             self._microphone.close()
             self._microphone = None
         await asyncio.to_thread(self._try, self._finish)
+        try:
+            await self.service.close()
+        except OSError as fault:
+            self._service_failed(fault.strerror or str(fault))
 
     def _finish(self) -> None:
         self._write_json("call.json", self._sheet)
@@ -225,10 +245,9 @@ class Recorder:
                 ended=self._sheet["ended"],
             ).as_json(),
         )
-        pcm = self.folder / "microphone.pcm"
         if self._samples:
-            write_flac(self.folder / "microphone.flac", pcm)
-        pcm.unlink(missing_ok=True)
+            pack(self.folder, MICROPHONE, RATE_HZ)
+        running(self.folder, MICROPHONE).unlink(missing_ok=True)
 
     def _line(self, name: str, record: dict[str, Any]) -> None:
         def write() -> None:
@@ -242,20 +261,3 @@ class Recorder:
         part = path.with_suffix(".part")
         part.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         part.replace(path)
-
-
-def write_flac(path: Path, pcm: Path) -> None:
-    """Pack 16-bit mono samples at 16 kHz; the file appears when it is whole."""
-    part = path.with_suffix(".part")
-    try:
-        with (
-            pcm.open("rb") as source,
-            soundfile.SoundFile(
-                part, "w", RATE_HZ, 1, subtype="PCM_16", format="FLAC", compression_level=1.0
-            ) as sink,
-        ):
-            while block := source.read(2 * _BLOCK_FRAMES):
-                sink.buffer_write(block[: len(block) // 2 * 2], dtype="int16")
-        part.replace(path)
-    except soundfile.LibsndfileError as fault:
-        raise OSError(None, f"the sound can't be packed: {fault}") from fault

@@ -14,14 +14,16 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-import soundfile  # type: ignore[import-untyped]  # it ships no types
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from memory.records import LANGUAGES, Language, Origin, Speaker, Trigger, Turn
 from voice.audio import decode
-from voice.errors import AudioUnreadable, RecordingInvalid
+from voice.errors import RecordingInvalid
+from voice.recorded_files import Engine, Strict, lines_of, parsed, text_of
+from voice.recorded_service import RecordedService, read_service
+from voice.recorded_sound import read_sound
 from voice.records import (
     EndReason,
     EngineDescription,
@@ -31,12 +33,11 @@ from voice.records import (
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
 RATE_HZ = 16_000
 HEARING = "hearing.jsonl"
+MICROPHONE = "microphone"
 _UNKNOWN_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 _ID_LETTERS = re.compile(r"[^A-Za-z0-9]+")
-_M = TypeVar("_M", bound=BaseModel)
 
 
 # What a recorded call is --------------------------------------------------------------
@@ -67,6 +68,15 @@ class RecordedAnswer:
     @property
     def text(self) -> str:
         return " ".join(piece.text for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the hearing worker answered, and how long that took; 0 in a replay, where the clock
+    stands still meanwhile."""
+
+    answer: dict[str, Any]
+    took_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +128,10 @@ class RecordedCall:
     answers: tuple[RecordedAnswer, ...]
     typed: tuple[RecordedTyped, ...]
     expected: Outcome | None
-    hearing: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    hearing: Mapping[str, Answered] = field(default_factory=dict)
     """What the hearing worker answered, by question: see voice/hearing/kept.py."""
+    service: RecordedService | None = None
+    """What passed between the call and its voice service, where it had one and it was kept."""
 
     @property
     def duration_ms(self) -> int:
@@ -138,39 +150,24 @@ class RecordedTranscript:
 # The files, as they are parsed --------------------------------------------------------
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Engine(_Strict):
-    name: str
-    hears: str
-    thinks: str
-    speaks: str
-    words_go_to: str
-    costs: str
-    warning: str = ""
-    better: str = ""
-
-
-class _Call(_Strict):
-    format: Literal[1]
+class _Call(Strict):
+    format: Literal[1, 2]
     conversation: Annotated[str, Field(min_length=1)]
     began_at: AwareDatetime
     language: Language
     languages: Annotated[tuple[Language, ...], Field(min_length=1)]
-    engine: _Engine
+    engine: Engine
     sample_rate_hz: Literal[16000] = 16000
     note: str = ""
     ended: EndReason | None = None
 
 
-class _Piece(_Strict):
+class _Piece(Strict):
     text: str
     duration_ms: Annotated[int, Field(ge=0)]
 
 
-class _Answer(_Strict):
+class _Answer(Strict):
     turn: Annotated[int, Field(ge=0)]
     language: Language | None = None
     delay_ms: Annotated[int, Field(ge=0)]
@@ -178,13 +175,13 @@ class _Answer(_Strict):
     pieces: tuple[_Piece, ...]
 
 
-class _Typed(_Strict):
+class _Typed(Strict):
     at_ms: Annotated[int, Field(ge=0)]
     text: Annotated[str, Field(min_length=1)]
     pasted: bool = False
 
 
-class _Words(_Strict):
+class _Words(Strict):
     text: str
     language: Language
     sure: bool
@@ -192,13 +189,14 @@ class _Words(_Strict):
     no_speech: float
 
 
-class _Over(_Strict):
+class _Over(Strict):
     over: float
 
 
-class _Heard(_Strict):
+class _Heard(Strict):
     question: Annotated[str, Field(min_length=32, max_length=32)]
     answer: _Words | _Over
+    took_ms: Annotated[float, Field(ge=0)] = 0.0
 
 
 class _Turn(BaseModel):
@@ -218,19 +216,19 @@ class _Turn(BaseModel):
         return Turn(**dict(self))
 
 
-class _Noise(_Strict):
+class _Noise(Strict):
     reason: str
     began_ms: int
     ended_ms: int
 
 
-class _HandOver(_Strict):
+class _HandOver(Strict):
     first_index: int
     last_index: int
     trigger: Trigger
 
 
-class _Outcome(_Strict):
+class _Outcome(Strict):
     turns: tuple[_Turn, ...]
     noises: tuple[_Noise, ...]
     hand_overs: tuple[_HandOver, ...]
@@ -323,7 +321,7 @@ def _read_folder(folder: Path) -> RecordedCall:
             f"{folder} is not a recorded call: it has no call.json. "
             "Give the folder that --record made, or a file of turns."
         )
-    call = _parsed(_Call, _text(sheet), sheet)
+    call = parsed(_Call, text_of(sheet), sheet)
     if call.language not in call.languages:
         raise RecordingInvalid(
             f"{sheet}: the language {call.language} is not one of its languages. Add it there."
@@ -337,7 +335,7 @@ def _read_folder(folder: Path) -> RecordedCall:
         engine=EngineDescription(**dict(call.engine)),
         note=call.note,
         ended=call.ended,
-        microphone=_read_microphone(folder),
+        microphone=read_sound(folder, MICROPHONE, RATE_HZ),
         answers=tuple(
             RecordedAnswer(
                 turn=answer.turn,
@@ -346,64 +344,40 @@ def _read_folder(folder: Path) -> RecordedCall:
                 first_word_ms=answer.first_word_ms,
                 pieces=tuple(Piece(**dict(piece)) for piece in answer.pieces),
             )
-            for answer in _lines(_Answer, folder / "answers.jsonl")
+            for answer in lines_of(_Answer, folder / "answers.jsonl")
         ),
         typed=tuple(
             sorted(
-                (RecordedTyped(**dict(typed)) for typed in _lines(_Typed, folder / "typed.jsonl")),
+                (
+                    RecordedTyped(**dict(typed))
+                    for typed in lines_of(_Typed, folder / "typed.jsonl")
+                ),
                 key=lambda typed: typed.at_ms,
             )
         ),
-        expected=_parsed(_Outcome, _text(expected), expected).record()
+        expected=parsed(_Outcome, text_of(expected), expected).record()
         if expected.exists()
         else None,
         hearing={
-            each.question: each.answer.model_dump() for each in _lines(_Heard, folder / HEARING)
+            each.question: Answered(each.answer.model_dump(), each.took_ms)
+            for each in lines_of(_Heard, folder / HEARING)
         },
+        service=read_service(folder),
     )
 
 
-def _read_microphone(folder: Path) -> bytes:
-    """The sound of the finished recording, or of one that was killed before it was finished."""
-    finished, running = folder / "microphone.flac", folder / "microphone.pcm"
-    if running.exists():  # it is removed only when the FLAC file is whole
-        torn = running.read_bytes()
-        return torn[: len(torn) // 2 * 2]
-    if not finished.exists():
-        return b""
-    try:
-        with soundfile.SoundFile(finished) as source:
-            if (source.samplerate, source.channels) != (RATE_HZ, 1):
-                raise AudioUnreadable(
-                    f"{finished} has {source.channels} channel(s) at {source.samplerate} Hz; "
-                    f"a recorded call needs one at {RATE_HZ} Hz. Convert it."
-                )
-            samples: bytes = source.read(dtype="int16").astype("<i2").tobytes()
-            announced = source.frames
-    except soundfile.LibsndfileError as fault:
-        raise AudioUnreadable(
-            f"{finished} is damaged and can't be decoded ({fault}). Restore it from a copy."
-        ) from fault
-    if len(samples) // 2 < announced:
-        raise AudioUnreadable(
-            f"{finished} is cut off: {announced} samples were announced, "
-            f"{len(samples) // 2} are there. Restore it from a copy."
-        )
-    return samples
-
-
 def _read_transcript(path: Path) -> tuple[Turn, ...]:
-    text = _text(path)
+    text = text_of(path)
     try:
         whole = json.loads(text)
     except json.JSONDecodeError:
         whole = None
     if isinstance(whole, list):
-        found = list(_parsed(_Turns, json.dumps({"turns": whole}), path).turns)
+        found = list(parsed(_Turns, json.dumps({"turns": whole}), path).turns)
     elif isinstance(whole, dict) and "turns" in whole:
-        found = list(_parsed(_Turns, text, path).turns)
+        found = list(parsed(_Turns, text, path).turns)
     else:
-        found = [line.turn for line in _lines(_TurnLine, path) if line.turn is not None]
+        found = [line.turn for line in lines_of(_TurnLine, path) if line.turn is not None]
     if not found:
         raise RecordingInvalid(f"{path} holds no turns.")
     turns = tuple(turn.record() for turn in found)
@@ -414,51 +388,3 @@ def _read_transcript(path: Path) -> tuple[Turn, ...]:
     if any(later.ended_at < turn.ended_at for turn, later in pairwise(turns)):
         raise RecordingInvalid(f"{path}: the times of the turns do not rise. Put them in order.")
     return turns
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as fault:
-        raise RecordingInvalid(f"{path} is not text in UTF-8, so it holds no turns.") from fault
-    except OSError as fault:
-        raise RecordingInvalid(f"{path} can't be read: {fault.strerror}.") from fault
-
-
-def _parsed(model: type[_M], text: str, path: Path, line: int | None = None) -> _M:
-    try:
-        return model.model_validate_json(text)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        place = str(path) if line is None else f"{path}, line {line}"
-        if where == "format":
-            raise RecordingInvalid(
-                f"{place}: format {first['input']!r} is not known here (this version reads "
-                f"{FORMAT}). Update Jarvis."
-            ) from fault
-        raise RecordingInvalid(
-            f"{place} does not fit the format of a recorded call: "
-            f"{f'{where}: ' if where else ''}{first['msg']}. See docs/recorded-calls.md."
-        ) from fault
-
-
-def _lines(model: type[_M], path: Path) -> list[_M]:
-    """One record a line. A last line without its end was cut by a kill and is left out."""
-    if not path.exists():
-        return []
-    lines = _text(path).split("\n")
-    torn = lines.pop()
-    records = [
-        _parsed(model, line, path, number) for number, line in enumerate(lines, 1) if line.strip()
-    ]
-    if torn.strip():
-        try:
-            records.append(model.model_validate_json(torn))
-        except ValidationError:
-            if not records:
-                raise RecordingInvalid(
-                    f"{path} holds neither JSON nor JSON lines. See docs/recorded-calls.md."
-                ) from None
-            log.warning("%s: the last line was cut off and is left out", path)
-    return records

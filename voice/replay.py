@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from memory import Alone, Llm, Memory, RecordedReviewer, warm
 from memory.records import HandOver, Trigger
@@ -22,6 +21,7 @@ from voice.config import Config
 from voice.errors import RecordingInvalid
 from voice.recorder import keep_hearing
 from voice.recording import (
+    Answered,
     RecordedCall,
     RecordedTranscript,
     read_recording,
@@ -123,7 +123,7 @@ class Hearing:
     beforehand; else it is started by the first question that was not kept, if there is one.
     """
 
-    def __init__(self, config: Config, known: Mapping[str, dict[str, Any]]) -> None:
+    def __init__(self, config: Config, known: Mapping[str, Answered]) -> None:
         self._config = config
         self._known = known
         self._worker: Worker | None = None

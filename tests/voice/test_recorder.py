@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 
 from memory.records import Turn
+from voice.engines.realtime_records import Seen
+from voice.recorded_service import SERVICE
+from voice.recorded_sound import read_sound
 from voice.recorder import Recorder
 from voice.recording import (
+    MICROPHONE,
     RATE_HZ,
     Outcome,
     Piece,
@@ -188,6 +192,27 @@ async def test_a_call_without_a_microphone_is_recorded_too(tmp_path: Path) -> No
     await writer.close()
     call = read_call(tmp_path / "call")
     assert (call.microphone, call.duration_ms) == (b"", 3000)
+
+
+async def test_what_a_service_says_is_part_of_a_recording(tmp_path: Path) -> None:
+    """And where it can't be written the user is told; the rest is kept."""
+    told: list[Notice] = []
+    writer = recorder(tmp_path / "call", told.append)
+    about = {"name": "gemini", "url": "wss://a.example", "model": "m", "voice": "v"}
+    writer.service(Seen(at_s=BEGAN_S, what="service", body=about))
+    writer.service(Seen(at_s=BEGAN_S + 1, what="opening", body=True, socket=0))
+    await writer.close()
+    service = read_call(tmp_path / "call").service
+    assert service is not None and told == []
+    assert (service.name, service.passed[0].at_ms) == ("gemini", 1000)
+
+    writer = recorder(tmp_path / "other", told.append)
+    (tmp_path / "other" / SERVICE).mkdir()
+    writer.service(Seen(at_s=BEGAN_S, what="service", body=about))
+    writer.microphone(SECOND, BEGAN_S + 1)
+    await writer.close()
+    assert ["no longer recorded" in notice.text for notice in told] == [True]
+    assert len(read_sound(tmp_path / "other", MICROPHONE, RATE_HZ)) == len(SECOND)
 
 
 async def test_an_interrupted_answer_is_kept_whole(tmp_path: Path) -> None:

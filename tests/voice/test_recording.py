@@ -48,7 +48,7 @@ BROKEN = [
     ("no call.json", {}, RecordingInvalid, "it has no call.json"),
     ("not JSON", {"call.json": "{"}, RecordingInvalid, "call.json does not fit"),
     ("not UTF-8", {"call.json": b"\xff\xfe"}, RecordingInvalid, "not text in UTF-8"),
-    ("a later format", {"call.json": sheet(format=2)}, RecordingInvalid, "format 2 is not known"),
+    ("a later format", {"call.json": sheet(format=3)}, RecordingInvalid, "format 3 is not known"),
     ("a naive time", {"call.json": sheet(began_at="2026-12-01T10:00:00")}, RecordingInvalid,
      "began_at"),
     ("a language unknown", {"call.json": sheet(language="fr")}, RecordingInvalid, "language"),

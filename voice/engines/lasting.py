@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Protocol
 
 from pipecat.frames.frames import CancelFrame, EndFrame, Frame, StartFrame
@@ -18,7 +18,7 @@ from pipecat.processors.frame_processor import (
 
 from memory.records import Turn
 from voice.engines.protocol import Engine, Opening
-from voice.engines.realtime_records import Question
+from voice.engines.realtime_records import Question, Seen, Witness
 from voice.engines.realtime_session import GaveUp, Struggles
 from voice.errors import EngineUnavailable, VoiceFault
 from voice.frames import HeardFrame, TypedFrame
@@ -28,10 +28,11 @@ log = logging.getLogger(__name__)
 
 
 class RemoteEngine(Engine, Protocol):
-    """An engine that can tell that it gave up."""
+    """An engine that can tell that it gave up, and that can be watched."""
 
     gave_up: GaveUp | None
     struggles: Struggles | None
+    witness: Witness | None
 
 
 class LastingEngine:
@@ -52,6 +53,10 @@ class LastingEngine:
     @property
     def description(self) -> EngineDescription:
         return self._present.description
+
+    def watched(self, witness: Witness) -> None:
+        """From the opening on. It also sees who stands in."""
+        self._remote.witness = witness
 
     async def open(self, opening: Opening) -> list[FrameProcessor]:
         self._opening = opening
@@ -109,6 +114,9 @@ class LastingEngine:
         log.warning("%s answers from now on", about.name)
         assert self._opening is not None
         self._opening.notify(EngineChanged(engine=about, reason=reason))
+        if self._remote.witness is not None:
+            now_s = asyncio.get_running_loop().time()
+            self._remote.witness(Seen(at_s=now_s, what="engine", body=asdict(about)))
 
     def heard(self, turn: Turn) -> None:
         self._turns.append(turn)

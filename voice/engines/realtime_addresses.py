@@ -42,6 +42,12 @@ def with_query(url: str, **given: str) -> str:
     return urlunsplit(parts._replace(query=urlencode(query)))
 
 
+def bare_address(url: str) -> str:
+    """Without query and user, which may hold keys."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+
+
 def address_fault(url: str, key: str, *, setting: str, name: str) -> str:
     """Why a session can't even be tried, as a sentence; empty when it can. `setting` is the
     service's name in the settings, `name` its name for people."""

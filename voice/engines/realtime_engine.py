@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,15 +13,18 @@ from memory.records import Prefix, Turn
 from voice.engines.protocol import Opening
 from voice.engines.realtime_addresses import (
     address_fault,
+    bare_address,
     host_of,
     is_loopback,
     is_open_to_listeners,
 )
 from voice.engines.realtime_core import RealtimeCore
 from voice.engines.realtime_errors import SessionRefused
+from voice.engines.realtime_records import Seen, Witness
 from voice.engines.realtime_session import GaveUp, RealtimeSession, Service, Struggles
-from voice.engines.realtime_socket import Address, Greeting
+from voice.engines.realtime_socket import Address, Connect, Greeting, websocket
 from voice.engines.realtime_times import Pongs
+from voice.engines.realtime_witness import seen_opening, witnessed
 from voice.errors import EngineUnavailable
 from voice.records import EngineDescription
 from voice.tools import Tool
@@ -55,7 +60,8 @@ class Provider:
 
 
 class RealtimeEngine:
-    """An `Engine`. `gave_up` and `struggles` as in `RealtimeSession`."""
+    """An `Engine`. `gave_up` and `struggles` as in `RealtimeSession`, `connected` and `spread` as
+    in `Service`. `witness` sees what passes, but for the key."""
 
     def __init__(
         self,
@@ -68,6 +74,9 @@ class RealtimeEngine:
     ) -> None:
         self.gave_up: GaveUp | None = None
         self.struggles: Struggles | None = None
+        self.witness: Witness | None = None
+        self.connected: Connect | None = None
+        self.spread: Callable[[], float] = lambda: random.uniform(0.75, 1.25)  # noqa: S311
         self._provider = provider
         usual = provider.account
         self._account = Account(
@@ -104,8 +113,10 @@ class RealtimeEngine:
         fault = address_fault(
             account.url, account.key, setting=provider.setting, name=provider.name
         )
-        if fault:
+        if fault and self.connected is None:
             raise EngineUnavailable(fault)
+        if self.witness is not None:
+            opening = self._seen(opening, self.witness)
         core = provider.core(
             prefix=opening.prefix, language=opening.language, earlier=opening.earlier
         )
@@ -127,14 +138,30 @@ class RealtimeEngine:
         def greeting(prefix: Prefix, handle: str | None) -> Greeting:
             return provider.greeting(prefix, account, opening.tools, handle)
 
+        connected = self.connected or websocket
+        if self.witness is not None:
+            connected = witnessed(connected, self.witness, account.key)
         return Service(
             name=provider.name,
             address=provider.address(account),
+            connected=connected,
+            spread=self.spread,
             greeting=greeting,
             overlaps=provider.overlaps,
             pongs=provider.pongs,
             lifetime_s=provider.lifetime_s,
         )
+
+    def _seen(self, opening: Opening, witness: Witness) -> Opening:
+        account = self._account
+        about = {
+            "name": self._provider.setting,
+            "url": bare_address(account.url),
+            "model": account.model,
+            "voice": account.voice,
+        }
+        witness(Seen(at_s=asyncio.get_running_loop().time(), what="service", body=about))
+        return seen_opening(opening, witness)
 
     def heard(self, turn: Turn) -> None:
         if self._session is not None:

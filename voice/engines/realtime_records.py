@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -155,3 +155,26 @@ class Answer:
     @property
     def waits_for_tools(self) -> bool:
         return any(call.output is None for call in self.calls)
+
+
+# What is seen of a session, for a recording --------------------------------------------
+
+What = Literal[
+    "service", "opening", "opened", "refused", "sent", "got", "pong", "ended", "given", "engine"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """`at_s` is the loop's time. `body` of "sent" and "got" is the text itself, of "pong" how many
+    seconds it took or None where it never came (`at_s` is then when it was asked for), of the
+    rest what stands in the file: docs/recorded-calls.md. Sockets of a call count from 0."""
+
+    at_s: float
+    what: What
+    body: Any
+    socket: int | None = None
+
+
+Witness = Callable[[Seen], None]
+"""It never waits and never raises."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
@@ -49,7 +48,7 @@ from voice.engines.realtime_records import (
     Timer,
     Want,
 )
-from voice.engines.realtime_socket import Address, Greeting, Link, open_link
+from voice.engines.realtime_socket import Address, Connect, Greeting, Link, open_link
 from voice.engines.realtime_sound import MICROPHONE_HZ
 from voice.engines.realtime_times import (
     CONNECTS,
@@ -93,11 +92,14 @@ Struggles = Callable[[], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """What differs between services. `greeting` takes the handle of the session that is carried
-    on. `overlaps`: a session may be carried on while it still stands. `pongs`: what a missing one
+    on. `connected` opens a socket, and `spread` gives what a pause is multiplied with, so that not
+    every client comes back at once. `overlaps`: a session may be carried on while it still stands. `pongs`: what a missing one
     means. `lifetime_s`: what a session lasts where the service does not say."""
 
     name: str
     address: Address
+    connected: Connect
+    spread: Callable[[], float]
     greeting: Callable[[Prefix, str | None], Greeting]
     overlaps: bool
     pongs: Pongs
@@ -214,7 +216,8 @@ class RealtimeSession(FrameProcessor):
                 log.error("a bug in the realtime session", exc_info=bug)
 
     async def _open(self, prefix: Prefix, handle: str | None) -> Link:
-        link = await open_link(self._service.address, self._service.greeting(prefix, handle))
+        service = self._service
+        link = await open_link(service.address, service.greeting(prefix, handle), service.connected)
         link.start()
         return link
 
@@ -254,8 +257,7 @@ class RealtimeSession(FrameProcessor):
         while not self._fatal and self._strikes < self._tries:
             if self._strikes:
                 self._tell_lost()
-                # Spread, so that not every client comes back at once.
-                await asyncio.sleep(pause_s(self._strikes) * random.uniform(0.75, 1.25))  # noqa: S311
+                await asyncio.sleep(pause_s(self._strikes) * self._service.spread())
             self._strikes += 1
             standby, self._standby = self._standby, None
             try:

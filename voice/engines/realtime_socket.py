@@ -7,6 +7,7 @@ import contextlib
 import functools
 import json
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -48,11 +49,39 @@ class Address:
     setting: str
 
 
+class Socket(Protocol):
+    """A websocket, as far as a session needs one. Closed, it raises ConnectionClosed."""
+
+    @property
+    def close_code(self) -> int | None: ...
+
+    @property
+    def close_reason(self) -> str | None: ...
+
+    async def send(self, text: str, /) -> None: ...
+
+    async def recv(self) -> str | bytes: ...
+
+    async def ping(self) -> Awaitable[float]:
+        """What is given is done when the pong comes."""
+        ...
+
+    async def close(self) -> None: ...
+
+    def abort(self) -> None:
+        """Gone at once, without a word to the peer."""
+        ...
+
+
+Connect = Callable[[Address], Awaitable[Socket]]
+"""Raises OSError and InvalidHandshake."""
+
+
 class Link:
     """A session that is open and configured. Sending never waits: a stalled peer must not stall
     the call. `heard_s` is when the peer last showed a sign of life."""
 
-    def __init__(self, socket: ClientConnection, errors: ErrorTable, greeting: Greeting) -> None:
+    def __init__(self, socket: Socket, errors: ErrorTable, greeting: Greeting) -> None:
         self._socket = socket
         self._errors = errors
         self.expires_at = greeting.expires_at
@@ -111,7 +140,7 @@ class Link:
 
     def abort(self) -> None:
         self._stop()
-        self._socket.transport.abort()
+        self._socket.abort()
 
     def _stop(self) -> None:
         if self._pumping is not None:
@@ -132,27 +161,40 @@ def _answered(waiting: asyncio.Future[None], pong: asyncio.Future[float]) -> Non
         waiting.set_result(None)
 
 
-async def open_link(address: Address, greeting: Greeting) -> Link:
-    """Connect and have the session configured. Raises SessionRefused."""
+class _Websocket(ClientConnection):
+    def abort(self) -> None:
+        self.transport.abort()
+
+
+async def websocket(address: Address) -> Socket:
+    """A `Connect` over the network."""
     # A proxy of the environment is for the world outside, never for this machine.
     proxy: Literal[True] | None = None if is_loopback(host_of(address.url)) else True
-    socket: ClientConnection | None = None
+    socket = await connect(
+        address.url,
+        additional_headers=address.headers,
+        max_size=_MAX_EVENT_BYTES,
+        ping_interval=None,  # the session pings by itself, when it matters
+        close_timeout=_CLOSING_S,
+        proxy=proxy,
+        logger=_wire,
+        compression=None,  # sound does not shrink, and it would cost time in the loop
+        create_connection=_Websocket,
+    )
+    assert isinstance(socket, _Websocket)
+    return socket
+
+
+async def open_link(address: Address, greeting: Greeting, connected: Connect) -> Link:
+    """Connect and have the session configured. Raises SessionRefused."""
+    socket: Socket | None = None
     try:
         async with asyncio.timeout(_OPENING_S):
-            socket = await connect(
-                address.url,
-                additional_headers=address.headers,
-                max_size=_MAX_EVENT_BYTES,
-                ping_interval=None,  # the session pings by itself, when it matters
-                close_timeout=_CLOSING_S,
-                proxy=proxy,
-                logger=_wire,
-                compression=None,  # sound does not shrink, and it would cost time in the loop
-            )
+            socket = await connected(address)
             await _greet(socket, greeting)
     except BaseException as fault:
         if socket is not None:
-            socket.transport.abort()
+            socket.abort()
         if isinstance(fault, (OSError, TimeoutError, InvalidHandshake, ConnectionClosed)):
             raise SessionRefused(_why(fault, address)) from fault
         raise
@@ -160,7 +202,7 @@ async def open_link(address: Address, greeting: Greeting) -> Link:
     return Link(socket, address.errors, greeting)
 
 
-async def _greet(socket: ClientConnection, greeting: Greeting) -> None:
+async def _greet(socket: Socket, greeting: Greeting) -> None:
     events: list[Event] | None = greeting.first()
     while events is not None:
         for event in events:
@@ -189,7 +231,7 @@ def _why(fault: BaseException, address: Address) -> Judgement:
     match fault:
         case InvalidStatus():
             response = fault.response
-            return address.errors.judge_status(response.status_code, _code_in(response.body))
+            return address.errors.judge_status(response.status_code, code_in(response.body))
         case ConnectionClosed():
             closed = fault.rcvd
             return address.errors.judge_close(
@@ -210,7 +252,7 @@ def _why(fault: BaseException, address: Address) -> Judgement:
     return Judgement("reconnect", text)
 
 
-def _code_in(body: bytes | bytearray | None) -> str | None:
+def code_in(body: bytes | bytearray | None) -> str | None:
     """The error code in a refused handshake's body, where there is one."""
     try:
         error = json.loads(body or b"{}").get("error")

@@ -6,16 +6,17 @@ needs no model, and asks for one only where something was heard anew.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from voice.hearing.asking import Asked
+from voice.recording import Answered
 
 Reply = dict[str, Any]
 
-# Partial text is for whoever reads along; nothing is decided by it.
-KINDS = frozenset({"words", "turn_end"})
+KINDS = frozenset({"words", "partial", "turn_end"})
 
 
 def question(kind: str, header: Mapping[str, Any], sound: bytes) -> str:
@@ -27,14 +28,14 @@ def question(kind: str, header: Mapping[str, Any], sound: bytes) -> str:
 
 
 class KeptHearing:
-    """Answers from `known`, else asks the worker that `make` makes, once; `keep` is told of
-    every answer that came from a worker."""
+    """Answers from `known`, after as long as it took then; else asks the worker that `make`
+    makes, once. `keep` is told of every answer that came from a worker."""
 
     def __init__(
         self,
-        known: Mapping[str, Reply],
+        known: Mapping[str, Answered],
         make: Callable[[], Asked],
-        keep: Callable[[str, Reply], None] = lambda _, __: None,
+        keep: Callable[[str, Answered], None] = lambda _, __: None,
     ) -> None:
         self._known = known
         self._make = make
@@ -47,10 +48,15 @@ class KeptHearing:
         name = question(kind, header or {}, payload)
         known = self._known.get(name)
         if known is not None:
-            return known, b""
+            if known.took_ms:
+                await asyncio.sleep(known.took_ms / 1000)
+            return known.answer, b""
         if self._worker is None:
             self._worker = self._make()
+        loop = asyncio.get_running_loop()
+        asked_s = loop.time()
         reply, more = await self._worker.call(kind, header, payload)
         if kind in KINDS:
-            self._keep(name, {key: reply[key] for key in reply if key not in ("request", "more")})
+            answer = {key: reply[key] for key in reply if key not in ("request", "more")}
+            self._keep(name, Answered(answer, round(1000 * (loop.time() - asked_s), 3)))
         return reply, more

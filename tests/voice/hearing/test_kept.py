@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from voice.hearing.kept import KeptHearing, Reply, question
+from voice.hearing.kept import KeptHearing, question
 from voice.hearing.scripted import ScriptedHearing
+from voice.recording import Answered
+from voice.virtual_time import run_virtual
 
 HEADER = {"languages": ["en", "de"], "language": "en", "turn": 3}
 Question = tuple[str, dict[str, Any], bytes]
@@ -31,24 +34,41 @@ def test_what_makes_a_question_the_same(other: Question, same: bool) -> None:
 
 async def test_what_was_kept_needs_no_worker() -> None:
     """The second run asks nobody, and hears the same."""
-    kept: dict[str, Reply] = {}
+    kept: dict[str, Answered] = {}
     worker = ScriptedHearing(["Hello.", "Goodbye."], over=[0.9])
     first = KeptHearing({}, lambda: worker, kept.__setitem__)
     said = [(await first.call("words", HEADER, sound))[0] for sound in (b"1", b"2")]
     over, _ = await first.call("turn_end", {}, b"1")
     assert len(worker.asked) == len(kept) == 3
 
-    def nobody() -> ScriptedHearing:
-        raise AssertionError("a model was asked for")
-
-    second = KeptHearing(kept, nobody)
+    second = KeptHearing(kept, _nobody)
     assert [(await second.call("words", HEADER, sound))[0] for sound in (b"1", b"2")] == said
     assert (await second.call("turn_end", {}, b"1"))[0] == over
 
 
-async def test_partial_text_is_not_kept() -> None:
-    """Nothing is decided by it, and there is much of it."""
-    kept: dict[str, Reply] = {}
+async def test_partial_text_is_kept() -> None:
+    """An answer is stopped by it."""
+    kept: dict[str, Answered] = {}
     hearing = KeptHearing({}, lambda: ScriptedHearing([""], partials=["hel"]), kept.__setitem__)
     assert (await hearing.call("partial", HEADER, b"1"))[0]["text"] == "hel"
-    assert kept == {}
+    [answered] = kept.values()
+    assert answered.answer["text"] == "hel"
+
+
+def test_an_answer_takes_as_long_as_it_took() -> None:
+    """So a replay's turns end when the call's did."""
+    name = question("words", HEADER, b"1")
+
+    async def main() -> tuple[dict[str, Any], float]:
+        hearing = KeptHearing({name: Answered({"text": "Hello."}, 180.0)}, _nobody)
+        began_s = asyncio.get_running_loop().time()
+        reply, _ = await hearing.call("words", HEADER, b"1")
+        return reply, asyncio.get_running_loop().time() - began_s
+
+    reply, took_s = run_virtual(main, epoch_s=0.0)
+    assert reply == {"text": "Hello."}
+    assert took_s == pytest.approx(0.18)
+
+
+def _nobody() -> ScriptedHearing:
+    raise AssertionError("a model was asked for")
