@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -175,6 +176,18 @@ class EventLog:
                 " AND (?3 IS NULL OR conversation = ?3) AND id > ?4"
                 " AND (?5 IS NULL OR at < ?5) ORDER BY id",
                 (kind, since and stored(since), conversation, after, until and stored(until)),
+            ).fetchall()
+
+        return [event_of(row) for row in self._on_database(select)]
+
+    def with_ids(self, ids: Sequence[int]) -> list[Event]:
+        """Those of these events that are kept, in their order."""
+
+        def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            return database.execute(
+                "SELECT id, kind, at, conversation, turn_index, data FROM events"
+                " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+                (json.dumps(list(ids)),),
             ).fetchall()
 
         return [event_of(row) for row in self._on_database(select)]

@@ -193,7 +193,7 @@ def path_of(name: str, folder: Path | None = None, *, manifest: Manifest | None 
     if state.state == "present":
         return state.path
     wrong = "; ".join(
-        f"{file.path} {'is missing' if file.state == 'missing' else file.reason}"
+        f"{file.path} is missing" if file.state == "missing" else f"{file.path} {file.reason}"
         for file in state.files
         if file.state != "present"
     )

@@ -30,6 +30,7 @@ ENOUGH_FAULTS = 3
 FAULT_SHARE = 0.2
 
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
+_LEFT_OUT = "“…”"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +63,8 @@ def facts(events: Sequence[Happened]) -> tuple[Fact, ...]:
         *_refusals(kinds["rejected"]),
         *_interruptions(kinds["interrupted"], kinds["latency"]),
         *_latencies(kinds["latency"]),
-        *_counted(kinds["engine_fault"], "engine", "fault", "Engine {0} failed {n} times ({1})."),
-        *_counted(
-            kinds["review_failed"], "model", "fault", "Background model {0} failed {n} times ({1})."
-        ),
+        *_faults(kinds["engine_fault"], "engine", "Engine"),
+        *_faults(kinds["review_failed"], "model", "Background model"),
         *_not_saved(kinds["remembered"]),
         *_tools(kinds["tool"]),
         *_ends(kinds["ended"]),
@@ -92,13 +91,21 @@ def _sum(events: Sequence[Happened], field: str) -> int:
     return sum(event.data.get(field) or 0 for event in events)
 
 
+def _number(n: int, one: str, several: str) -> str:
+    return one if n == 1 else several.format(n)
+
+
+def _times(n: int) -> str:
+    return _number(n, "once", "{} times")
+
+
 def _reviews(events: Sequence[Happened]) -> Iterator[Fact]:
     asked = [event for event in events if event.data.get("asked")]
     if asked:
         yield Fact(
-            text=f"{len(asked)} reviews: {_sum(asked, 'marked')} sentences marked, "
-            f"{_sum(asked, 'proposed')} changes proposed, {_sum(asked, 'accepted')} accepted, "
-            f"{_sum(asked, 'rejected')} refused.",
+            text=f"Reviews: {len(asked)}; sentences marked: {_sum(asked, 'marked')}; "
+            f"changes proposed: {_sum(asked, 'proposed')}, accepted: {_sum(asked, 'accepted')}, "
+            f"refused: {_sum(asked, 'rejected')}.",
             events=_ids(asked),
         )
 
@@ -108,7 +115,8 @@ def _corrections(events: Sequence[Happened]) -> Iterator[Fact]:
     if found:
         number = _sum(found, "corrections")
         yield Fact(
-            text=f"The user corrected Jarvis {number} times in {len(found)} conversations.",
+            text=f"The user corrected Jarvis {_times(number)} in "
+            f"{_number(len(found), 'one conversation', '{} conversations')}.",
             events=_ids(found),
             signal=number * _WEIGHTS["corrections"],
         )
@@ -117,11 +125,13 @@ def _corrections(events: Sequence[Happened]) -> Iterator[Fact]:
 def _refusals(events: Sequence[Happened]) -> Iterator[Fact]:
     """By rule and reason. What the proposals said stays out: it was refused."""
     groups = _by(
-        events, lambda event: (event.data["rule"], _QUOTED.sub("…", event.data["reason"] or ""))
+        events,
+        lambda event: (event.data["rule"], _QUOTED.sub(_LEFT_OUT, event.data["reason"] or "")),
     )
     for (rule, reason), found in groups.items():
         yield Fact(
-            text=f"Rule {rule} refused {len(found)} proposals: {reason}",
+            text=f"Rule {rule} refused {_number(len(found), 'one proposal', '{} proposals')}: "
+            f"{reason}",
             events=_ids(found),
             signal=len(found),
         )
@@ -143,24 +153,28 @@ def _latencies(events: Sequence[Happened]) -> Iterator[Fact]:
     for engine, found in _by(events, lambda event: event.data.get("engine") or "").items():
         total = sorted(event.data["total_ms"] for event in found)
         yield Fact(
-            text=f"Engine {engine}: {len(found)} answers, half of them within "
-            f"{total[len(total) // 2] / 1_000:.1f} seconds.",
+            text=f"Engine {engine}: {_number(len(found), 'one answer', '{} answers')}, half of them "
+            f"within {total[len(total) // 2] / 1_000:.1f} seconds.",
             events=_ids(found),
         )
 
 
-def _counted(events: Sequence[Happened], who: str, what: str, line: str) -> Iterator[Fact]:
-    groups = _by(events, lambda event: (event.data.get(who), event.data.get(what)))
-    for names, found in groups.items():
-        yield Fact(text=line.format(*names, n=len(found)), events=_ids(found), signal=len(found))
+def _faults(events: Sequence[Happened], who: str, title: str) -> Iterator[Fact]:
+    groups = _by(events, lambda event: (event.data.get(who), event.data.get("fault")))
+    for (name, fault), found in groups.items():
+        yield Fact(
+            text=f"{title} {name} failed {_times(len(found))} ({fault}).",
+            events=_ids(found),
+            signal=len(found),
+        )
 
 
 def _not_saved(events: Sequence[Happened]) -> Iterator[Fact]:
     lost = [event for event in events if not event.data.get("saved")]
     for reason, found in _by(lost, lambda event: event.data.get("reason") or "").items():
         yield Fact(
-            text=f"{len(found)} times the user asked to have something remembered, and it was not "
-            f"saved: {_QUOTED.sub('…', reason)}",
+            text=f"The user asked {_times(len(found))} to have something remembered, and it was "
+            f"not saved: {_QUOTED.sub(_LEFT_OUT, reason)}",
             events=_ids(found),
             signal=len(found),
         )
@@ -170,7 +184,7 @@ def _tools(events: Sequence[Happened]) -> Iterator[Fact]:
     groups = _by(events, lambda event: (event.data.get("name"), event.data.get("outcome")))
     for (name, outcome), found in groups.items():
         yield Fact(
-            text=f"Tool {name}: {len(found)} times {outcome}.",
+            text=f"Tool {name}: {_times(len(found))} {outcome}.",
             events=_ids(found),
             signal=0 if outcome == "done" else len(found),
         )
@@ -180,7 +194,7 @@ def _ends(events: Sequence[Happened]) -> Iterator[Fact]:
     if events:
         reasons = _by(events, lambda event: event.data.get("reason"))
         told = ", ".join(f"{len(found)} by {reason}" for reason, found in reasons.items())
-        yield Fact(text=f"{len(events)} conversations ended: {told}.", events=_ids(events))
+        yield Fact(text=f"Conversations ended: {told}.", events=_ids(events))
 
 
 # What needs no model -------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memory.events import EventLog
 from memory.lessons import views
 from memory.lessons.block import block, chosen
+from memory.lessons.digest import facts
 from memory.lessons.limits import FLOOR
 from memory.lessons.records import EmbedReport, Going, Lesson, TidyLessons
 from memory.lessons.score import score
@@ -50,6 +51,11 @@ class Lessons:
         """One of its two lists: live ones strongest first, forgotten ones newest first."""
         lessons = self.forgotten() if forgotten else self.live()
         return views.listed(lessons, self.shelf.block(), at, forgotten=forgotten)
+
+    def grounds(self, written: str) -> tuple[str, ...]:
+        """What happened that a lesson rests on, in lines. Raises NoSuchLesson."""
+        events = self._events.with_ids(self.shelf.find(written).events)
+        return tuple(fact.text for fact in facts(events))
 
     def in_prompts(self) -> tuple[str, tuple[Lesson, ...]]:
         """The block behind the notebooks and the lessons in it: the same until the next pass."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from memory.door import Memory
 from memory.embedding import Role, Vectors
+from memory.errors import NoSuchLesson
 from memory.events import EventLog
 from memory.lessons.door import Lessons
 from memory.lessons.records import Lesson
@@ -131,3 +133,17 @@ def test_use_is_counted_where_it_was_in_a_request(tmp_path: Path) -> None:
         memory.events.append("tokens", at, data={"prefix_sha256": session.prefix.sha256})
     assert len(memory.lessons.live()[0].used_on) == 2
     memory.close()
+
+
+def test_what_a_lesson_rests_on_is_told_in_lines(events: EventLog) -> None:
+    """What happened, summed up, of its own events only; a lesson that is not there is an error."""
+    for _ in range(3):
+        events.append("interrupted", NOW, data={"heard_ms": 4_000})
+    events.append("ended", NOW, data={"reason": "hang-up"})
+    lessons = Lessons(events, lambda: None)
+    of_two = replace(lesson("a", RIDDLES), events=(1, 3))
+    lessons.shelf.add([of_two], NOW)
+    [line] = lessons.grounds("a")
+    assert line.startswith("2 of 2 answers were interrupted by the user")
+    with pytest.raises(NoSuchLesson):
+        lessons.grounds("z")

@@ -12,6 +12,7 @@ import axe_playwright_python  # type: ignore[import-untyped]  # it ships no type
 import pytest
 from playwright.async_api import expect
 
+from memory.lessons.records import Lesson
 from memory.records import Extract, JournalEntry, Proposal, Rejection
 from tests.browser import needs_chromium
 from tests.fakes.house import STATUS, FakeHouse, turn
@@ -73,6 +74,7 @@ def fill(house: FakeHouse) -> None:
     )
     memory.journal(JournalEntry(at=now(), title="The boiler", text="It is **old**.", stars=4))
     memory.journal(JournalEntry(at=now(), title="Two", text="Both at once.", kind="insight"))
+    teach(house)
     for n in range(12):
         at = now() - timedelta(minutes=n)
         memory.events.append("began", at, conversation=f"c{n}", data={"kind": "call"})
@@ -83,6 +85,26 @@ def fill(house: FakeHouse) -> None:
             data={"total_ms": 700 + 90 * n, "stages_ms": {"pause": 200, "first_word": 400}},
         )
         memory.events.append("ended", at, conversation=f"c{n}", data={"user_turns": 9})
+
+
+def teach(house: FakeHouse) -> None:
+    """Two lessons that live, one of them from what happened, and one that was taken out."""
+    reason = "it holds a password, and Jarvis keeps no secrets."
+    for _ in range(2):
+        house.memory.events.append("remembered", now(), data={"saved": False, "reason": reason})
+    ids = tuple(event.id for event in house.memory.events.events("remembered"))
+    for name, text, days in (("a", SHORT, 3), ("b", "Riddles are cut short.", 9), ("c", GONE, 5)):
+        made = now() - timedelta(days=days)
+        lesson = Lesson(
+            id=name * 8, kind="user", text=text, made_at=made, made_by="x",
+            events=ids if name == "a" else (),
+        )  # fmt: skip
+        house.memory.lessons.shelf.add([lesson], made)
+    house.memory.lessons.drop("c" * 8, now())
+
+
+SHORT = "Long answers are interrupted in the evening."
+GONE = "Numbers are better given in a list."
 
 
 async def test_keys_lead_to_every_view() -> None:
@@ -309,6 +331,43 @@ async def test_journal_search_and_month() -> None:
         await expect(page.get_by_role("img", name=re.compile("^Distribution"))).to_be_visible()
 
 
+async def test_lessons() -> None:
+    """A lesson with its curve and what it rests on; forgotten and restored; a pass that reflects; a
+    tidy that shows what would go before it goes."""
+    async with visiting(screen={"locale": "de-DE"}) as visit:
+        page = visit.page
+        teach(visit.house)
+        old = now() - timedelta(days=900)
+        faded = Lesson(id="d" * 8, kind="user", text="Old.", made_at=old, made_by="x", events=())
+        visit.house.memory.lessons.shelf.add([faded], old)
+        await visit.to("lessons")
+        detail = page.locator(".det")
+        await expect(page.locator(".li")).to_have_count(3)
+        await expect(detail.get_by_role("img", name=re.compile("Punktzahl|Wert"))).to_be_visible()
+        await page.get_by_role("button", name=re.compile(SHORT)).click()
+        await detail.locator("summary").click()
+        await expect(detail.locator(".grounds li")).to_have_text(
+            "Du wolltest 2 Mal etwas gemerkt haben, und es wurde nicht gespeichert: es enthält ein "
+            "Passwort, und Jarvis behält keine Geheimnisse."
+        )
+        await detail.get_by_role("button", name="Vergessen").click()
+        await expect(page.locator(".li")).to_have_count(2)
+        await page.get_by_role("button", name=re.compile("^Vergessen ?2")).click()
+        await page.get_by_role("button", name=re.compile(f"{SHORT}$")).click()
+        await expect(page.locator(".fg")).to_have_count(1)
+        assert SHORT in [each.text for each in visit.house.memory.lessons.live()]
+        await page.get_by_role("button", name="Jetzt auswerten").click()
+        await expect(page.locator(".said-now")).to_contain_text("nichts Neues")
+        await page.get_by_role("button", name="Aufräumen").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("Old.")
+        assert len(visit.house.memory.lessons.live()) == 3
+        await expect(dialog.get_by_role("button").first).to_be_focused()
+        await dialog.get_by_role("button").last.click()
+        await expect(page.locator(".fg")).to_have_count(2)
+        assert len(visit.house.memory.lessons.live()) == 2
+
+
 async def test_settings_are_written(settings: Path) -> None:
     """A switch is in the file at once, beside the user's own comments; nonsense is refused."""
     put(settings, "# mine\nlearning = true  # and this\n")
@@ -458,6 +517,44 @@ async def test_what_the_house_says_is_said_in_german() -> None:
         await expect(changed).to_contain_text("Ab jetzt antwortet Eingebaut")
         await expect(changed.locator("[lang=en]")).to_have_text("Nobody has translated this.")
         await expect(page.locator(".engine:visible")).to_have_text("Eingebaut")
+
+
+SAID = {
+    "The text holds an AWS key.": "Der Text enthält einen Schlüssel für AWS.",
+    "The user corrected Jarvis once in one conversation.": (
+        "Du hast Jarvis ein Mal in einem Gespräch berichtigt."
+    ),
+    "Engine failing failed 3 times (timeout).": "Das Modell failing versagte 3 Mal (timeout).",
+    "Your notebooks are too long for Qwen2.5: it holds about 2,457 words in all. Shorten USER.md or "
+    "MEMORY.md.": "Deine Notizbücher sind zu lang für Qwen2.5: Es fasst insgesamt etwa 2.457 Wörter. "
+    "Kürze USER.md oder MEMORY.md.",
+    "http://127.0.0.1:1/v1 has no model x: it gave no reason. Run `ollama pull x`.": (
+        "http://127.0.0.1:1/v1 hat kein Modell x: ohne Angabe von Gründen. `ollama pull x` holt es."
+    ),
+    "Piper was chosen to speak German, but piper-tts is not installed: install it beside jarvis. "
+    "ESpeak speaks instead.": "Piper war als Stimme für Deutsch gewählt, aber piper-tts ist nicht "
+    "installiert: Installiere es neben jarvis. Stattdessen spricht ESpeak.",
+    "The weights x (hears: speech to text) could not be brought. Tried:\n  hub for a, b: can't be "
+    "reached (no name server answers)\n  /w/a  1500000 bytes  sha256 ab\n    https://hub/x": (
+        "Das Modell x ließ sich nicht holen. Versucht wurde:\nModellsammlung im Netz für a, b: nicht zu "
+        "erreichen (kein Namensserver antwortet)\n/w/a  1500000 Bytes  sha256 ab\n    https://hub/x"
+    ),
+    "4.5 GiB free where /x is": "4,5 GiB frei, wo /x liegt",
+}
+"""What the house says, and how German says it."""
+
+
+async def test_sentences_are_found_with_their_values() -> None:
+    """A sentence within a sentence, a phrase that became one, lines, and numbers as German writes them."""
+    async with visiting(screen={"locale": "de-DE"}) as visit:
+        told = await visit.page.evaluate(
+            """async texts => {
+                 const { houseWords } = await import("/static/i18n.js");
+                 return texts.map(houseWords).map(({ text, lang }) => lang === "en" ? null : text.replace(/ +\\n/g, "\\n"));
+               }""",
+            list(SAID),
+        )
+        assert dict(zip(SAID, told, strict=True)) == SAID
 
 
 @pytest.mark.parametrize("locale", ["de-DE", "es-ES"])

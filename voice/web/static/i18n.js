@@ -25,39 +25,62 @@ export function t(key, values = {}) {
 
 // What the house says -----------------------------------------------------------------------
 
-const SENTENCE_END = /(?<=[.!?])\s+(?=[\p{Lu}`“])/u;
+const SENTENCE_END = /(?<=[.!?])[^\S\n]+(?=[\p{Lu}`“])|\s*(?=\n)/u;
 const ENDS = /[.!?]$/; // a phrase is no sentence
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 const pattern = (english) => new RegExp(`^${english.split("{}").map(escaped).join("(.+?)")}$`, "su");
-const rows = SENTENCES.map((row) => ({ row, english: pattern(row[0]), ends: ENDS.test(row[0]) }));
+const rows = SENTENCES.map((row) => ({ row, english: pattern(row[0]), ends: ENDS.test(row[0]), own: row[0].replaceAll("{}", "").length })).sort(
+  (a, b) => b.own - a.own, // what says most by itself fits best
+);
 
-/** A sentence or phrase of the house in the page's language, or null where there is no row for it. */
-function translated(text) {
+const NUMBER = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?(?=$| )|^\d+\.\d+(?=$| [kMG]i?B$)/;
+
+/** A number that the house wrote the English way, as the page's language writes it. */
+const localNumber = (value) =>
+  value.replace(NUMBER, (written) => number(Number(written.replaceAll(",", "")), written.split(".")[1]?.length ?? 0));
+
+function filled(row, values) {
+  return row[LANGUAGES.indexOf(current)].replace(/\{(say|-)?\}/g, (_, how) => {
+    const value = localNumber(values.shift());
+    if (how === "-") return "";
+    return how === "say" ? (translated(value) ?? translated(`${value}.`)?.replace(/\.$/, "") ?? value) : value;
+  });
+}
+
+function asItStands(text) {
   const ends = ENDS.test(text);
   for (const { row, english, ends: same } of rows) {
     const found = same === ends && english.exec(text);
-    if (found) {
-      const values = found.slice(1);
-      return row[LANGUAGES.indexOf(current)].replace(/\{(say|-)?\}/g, (_, how) => {
-        const value = values.shift();
-        return how === "say" ? (translated(value) ?? value) : how === "-" ? "" : value;
-      });
-    }
+    if (found) return filled(row, found.slice(1));
   }
-  // A phrase of the code that became a sentence.
-  const phrase = text.endsWith(".") ? translated(text[0].toLowerCase() + text.slice(1, -1)) : null;
-  return phrase === null ? null : `${phrase[0].toUpperCase()}${phrase.slice(1)}.`;
+  return null;
 }
 
-/** What the house says, sentence by sentence, all in the page's language or all in English (`lang`). */
+/** A sentence or phrase of the house in the page's language, or null where there is no row for it. */
+function translated(text) {
+  const whole = asItStands(text);
+  if (whole !== null || !text.endsWith(".")) return whole;
+  const phrase = text.slice(0, -1); // a phrase of the code that became a sentence
+  const own = asItStands(phrase) ?? asItStands(phrase[0].toLowerCase() + phrase.slice(1));
+  return own && `${own[0].toUpperCase()}${own.slice(1)}.`;
+}
+
+/**
+ * What the house says, sentence by sentence, all in the page's language or all in English (`lang`). A
+ * sentence that begins a line begins with the line's end.
+ */
 export function houseText(text) {
   const sentences = text.trim().split(SENTENCE_END);
   if (current === "en") return { sentences, lang: null };
-  const own = sentences.map(translated);
+  const own = sentences.map((each) => {
+    const line = each.startsWith("\n") ? "\n" : "";
+    const bare = each.slice(line.length).trimEnd(); // what is set in is known by it
+    const said = translated(bare) ?? (/\s/.test(bare.trim()) ? null : bare); // a name or a number is no English
+    return said === null ? null : line + said;
+  });
   if (!own.includes(null)) return { sentences: own, lang: null };
   const whole = translated(text.trim()); // a name or a quote in it may end as a sentence does
-  if (whole !== null) return { sentences: [whole], lang: null };
-  return { sentences, lang: /\s/.test(text.trim()) ? "en" : null }; // a name or a number is no English
+  return whole === null ? { sentences, lang: "en" } : { sentences: [whole], lang: null };
 }
 
 /** The same as one text. */

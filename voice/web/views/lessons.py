@@ -1,6 +1,7 @@
 """Lessons with their curves, the forgotten ones, and the passes over them.
 
 GET  /api/lessons            everything that the view draws
+GET  /api/lessons/grounds    ?lesson= → what happened that it rests on
 POST /api/lessons/tidy       {"dry_run"} → what goes, or would go
 POST /api/lessons/restore    {"lesson"}
 POST /api/lessons/drop       {"lesson"}
@@ -39,6 +40,10 @@ def routes(house: House, aside: Aside) -> APIRouter:
             return {**found, "learning": house.config.learning}
 
         return await aside.json(look)
+
+    @router.get("/api/lessons/grounds")
+    async def grounds(lesson: str) -> Response:
+        return await aside.json(lambda: {"lines": house.memory.lessons.grounds(lesson[:100])})
 
     @router.post("/api/lessons/tidy")
     async def tidy(request: Request) -> Response:

@@ -8,6 +8,8 @@ import { ANSWERING } from "./answering.js";
 import { BACKGROUND } from "./background.js";
 import { DOCTOR } from "./doctor.js";
 import { KEEPING } from "./keeping.js";
+import { LEARNING } from "./learning.js";
 import { RULES } from "./rules.js";
+import { SERVICES } from "./services.js";
 
-export const SENTENCES = [...ANSWERING, ...DOCTOR, ...KEEPING, ...RULES, ...BACKGROUND];
+export const SENTENCES = [...ANSWERING, ...DOCTOR, ...KEEPING, ...LEARNING, ...RULES, ...BACKGROUND, ...SERVICES];

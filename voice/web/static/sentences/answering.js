@@ -51,7 +51,9 @@ export const ANSWERING = [
   // In a call
   ["Jarvis hears itself through the microphone, so from now on it doesn't listen while it speaks.", "Jarvis hört sich selbst im Mikrofon und hört darum ab jetzt nicht zu, während es spricht.", "Jarvis se oye a sí mismo por el micrófono, así que desde ahora no escucha mientras habla."],
   ["Use headphones, or stop it with the button.", "Nimm Kopfhörer oder halte es mit dem Knopf an.", "Usa auriculares o páralo con el botón."],
-  ["What the microphone gives could not be taken for too long ({}): a part of it is lost.", "Was das Mikrofon gibt, konnte zu lange nicht abgenommen werden ({}): Ein Teil ist verloren.", "Lo que da el micrófono no se pudo recoger durante demasiado tiempo ({}): una parte se perdió."],
+  ["What the microphone gives could not be taken for too long ({}): a part of it is lost.", "Was das Mikrofon gibt, konnte zu lange nicht abgenommen werden ({say}): Ein Teil ist verloren.", "Lo que da el micrófono no se pudo recoger durante demasiado tiempo ({say}): una parte se perdió."],
+  ["the ring was full", "der Zwischenspeicher war voll", "el búfer se llenó"],
+  ["the disk could not take it", "die Festplatte nahm es nicht auf", "el disco no pudo guardarlo"],
   ["Wait until Jarvis listens again, and say it once more.", "Warte, bis Jarvis wieder zuhört, und sag es noch einmal.", "Espera a que Jarvis vuelva a escuchar y dilo otra vez."],
   ["The connection to the voice service was lost.", "Die Verbindung zum Sprachdienst ist abgerissen.", "Se perdió la conexión con el servicio de voz."],
   ["Reconnecting; what you say meanwhile is kept.", "Sie wird neu aufgebaut; was du inzwischen sagst, geht nicht verloren.", "Se está reconectando; lo que digas mientras tanto no se pierde."],

@@ -188,11 +188,29 @@ export default class Lessons {
         [t("used"), lesson.used_days ? count(lesson.used_days, "used_day", "used_days") : t("not_yet")],
         [t("protected"), lesson.protected_until ? t("until", { when: shortDate(new Date(lesson.protected_until)) }) : ""],
         [t("fades"), lesson.fades_at ? t("fades_on", { when: shortDate(new Date(lesson.fades_at), true) }) : ""],
-        [t("rests_on_events"), lesson.events.length ? count(lesson.events.length, "event", "events_n") : ""],
+        [t("rests_on_events"), lesson.events.length ? this.grounds(lesson) : ""],
         [t("goes_with_questions"), lesson.in_prompts ? t("yes") : t("no")],
       ]),
       el("div", { class: "inl acts" }, button(t("forget_this"), () => this.act("drop", lesson, "forgotten_now"), { cls: "btn sm" })),
     ];
+  }
+
+  /** How many events, and in lines what they were, asked for when somebody looks. */
+  grounds(lesson) {
+    const lines = el("ul", { class: "small grounds" });
+    return el(
+      "details",
+      {
+        ontoggle: async () => {
+          const told = await fetched(`/api/lessons/grounds?${new URLSearchParams({ lesson: lesson.id })}`)
+            .then((found) => found.lines)
+            .catch((fault) => [fault.detail || t("e_server")]);
+          lines.replaceChildren(...told.map((line) => says(line, "li")));
+        },
+      },
+      el("summary", {}, count(lesson.events.length, "event", "events_n")),
+      lines,
+    );
   }
 
   forgotten() {
