@@ -11,8 +11,9 @@ from typing import Final
 from memory.asking import asks_of, counted, read_of
 from memory.llm.protocol import Llm
 from memory.notebooks.candidates import candidates
-from memory.notebooks.validate import Grounds, decide
-from memory.records import NOTEBOOKS, Accepted, Notebook, Turn
+from memory.notebooks.own_words import Entries, after, verdicts
+from memory.notebooks.validate import Grounds
+from memory.records import NOTEBOOKS, Accepted, Notebook, Rejection, Turn
 
 USER_TURNS: Final = 30
 SILENCE: Final = timedelta(minutes=5)
@@ -47,9 +48,7 @@ async def review_month(
     """
     totals = {"calls": 0, "turns": 0, "marked": 0, "reviews": 0, "tokens_in": 0, "tokens_out": 0}
     quiet_calls = rejections = 0
-    pages: dict[Notebook, tuple[str, ...]] = {
-        name: (notebooks or {}).get(name, ()) for name in NOTEBOOKS
-    }
+    pages: Entries = {name: (notebooks or {}).get(name, ()) for name in NOTEBOOKS}
     changes: list[Accepted] = []
     for turns in calls:
         totals["calls"] += 1
@@ -66,13 +65,13 @@ async def review_month(
             replies = [counted(ask.question, await llm.ask(ask.question)) for ask in asks]
             totals["tokens_in"] += sum(reply.tokens_in or 0 for reply in replies)
             totals["tokens_out"] += sum(reply.tokens_out or 0 for reply in replies)
-            for proposal in read_of(asks, replies, pages).proposals:
-                found = decide(proposal, Grounds(turns=so_far, notebooks=pages))
-                if isinstance(found, Accepted):
-                    changes.append(found)
-                    pages[found.notebook] = _changed(pages[found.notebook], found)
-                else:
-                    rejections += 1
+            proposed = read_of(asks, replies, pages).proposals
+            for verdict in verdicts(proposed, Grounds(turns=so_far, notebooks=pages)):
+                rejections += isinstance(verdict.outcome, Rejection)
+                written = verdict.written
+                if written is not None:
+                    changes.append(written[1])
+                    pages = after(pages, written[1])
         quiet_calls += totals["reviews"] == reviews_before
     return MonthReport(
         **totals, calls_without_model=quiet_calls, changes=tuple(changes), rejections=rejections
@@ -95,14 +94,6 @@ def hand_overs(turns: tuple[Turn, ...]) -> Iterator[tuple[int, int]]:
                 first, said = place + 1, 0
     if first < len(turns):
         yield first, len(turns) - 1
-
-
-def _changed(entries: tuple[str, ...], change: Accepted) -> tuple[str, ...]:
-    kept = [entry for entry in entries if entry != change.entry]
-    if change.text is None:
-        return tuple(kept)
-    place = entries.index(change.entry) if change.entry in entries else len(kept)
-    return (*kept[:place], change.text, *kept[place:])
 
 
 def summary(report: MonthReport) -> Mapping[str, int]:

@@ -33,10 +33,11 @@ from memory.lessons.reflecting import Reflecting
 from memory.llm.protocol import Llm, Reply
 from memory.notebooks.candidates import marked_in, with_previous
 from memory.notebooks.ledger import Ledger
+from memory.notebooks.own_words import verdicts
 from memory.notebooks.planned import NotWritten
 from memory.notebooks.review import Marked
 from memory.notebooks.validate import Grounds, decide
-from memory.records import Accepted, Change, HandOver, Proposal, Rejection, Turn
+from memory.records import Change, HandOver, Proposal, Rejection, Turn
 from memory.reviews import (
     NONSENSE_TRIES,
     Failure,
@@ -532,18 +533,12 @@ class MemoryTask:
             notebooks=await in_thread(self._ledger.entries),
             removed=await in_thread(self._ledger.removed),
         )
-        accepted: list[tuple[Proposal, Accepted]] = []
-        refused: list[Rejection] = []
-        for proposal in proposed.proposals:
-            found = await in_thread(decide, proposal, grounds)
-            if isinstance(found, Rejection):
-                refused.append(found)
-            else:
-                accepted.append((proposal, found))
+        found = await in_thread(verdicts, proposed.proposals, grounds)
+        written = [each.written for each in found if each.written is not None]
         judged = Judged(
-            accepted=tuple(found for _, found in accepted),
-            proposals=tuple(proposal for proposal, _ in accepted),
-            refused=tuple(refused),
+            accepted=tuple(accepted for _, accepted in written),
+            proposals=tuple(proposal for proposal, _ in written),
+            refused=tuple(each.outcome for each in found if isinstance(each.outcome, Rejection)),
         )
         await in_thread(self._reviews.judged, waiting, judged)
         return judged

@@ -103,6 +103,7 @@ PURE = {
     "memory.notebooks.named",
     "memory.notebooks.news",
     "memory.notebooks.origins",
+    "memory.notebooks.own_words",
     "memory.notebooks.page",
     "memory.notebooks.planned",
     "memory.notebooks.planning",

@@ -67,11 +67,14 @@ def attacked(case: Case, most: int, random: Random, tally: Tally) -> None:
     tally.add(case, len(quotes), planted)
 
 
-def accepted(case: Case, tally: Tally) -> None:
+def accepted(case: Case, tally: Tally, unwritten: Tally) -> None:
+    """`unwritten` counts those of which not even the user's own words are kept."""
     quotes = [(change, change.quote or case.turns[-1].text) for change in case.changes]
-    lost = []
+    lost, gone = [], []
     for (change, quote), verdict in zip(quotes, verdicts_on(case, quotes), strict=True):
         if not verdict["accepted"]:
+            if not verdict.get("instead"):
+                gone.append(failure(case, change, quote, verdict, "Nothing of it is kept."))
             why = "It was said, and the proposal is fair."
         elif case.writes and change.text and case.writes not in verdict["text"]:
             why = f"What is written must hold {case.writes}."
@@ -79,6 +82,7 @@ def accepted(case: Case, tally: Tally) -> None:
             continue
         lost.append(failure(case, change, quote, verdict, why))
     tally.add(case, len(quotes), lost)
+    unwritten.add(case, len(quotes), gone)
 
 
 def compared(pair: Pair, tally: Tally) -> None:
@@ -137,8 +141,9 @@ def run(options: Options, job: int) -> list[Tally]:
         for number, case in own(wanted(sampled(attacks(), options.sample))):
             attacked(case, options.quotes, chance(number), planted)
         lost = tally("honest lost / statements")
+        unwritten = tally("honest lost, and not kept in the user's words / statements")
         for _, case in own(honest()):
-            accepted(case, lost)
+            accepted(case, lost, unwritten)
         wrong = tally("pairs wrong / pairs")
         for _, pair in own(pairs()):
             compared(pair, wrong)
@@ -154,8 +159,11 @@ def run(options: Options, job: int) -> list[Tally]:
             for number, case in own(wanted(blind.hostile(folder))):
                 attacked(case, BLIND_QUOTES, chance(number), planted)
             lost = tally(f"honest lost / statements of the {name} opinion")
+            unwritten = tally(
+                f"and not kept in the user's words / statements of the {name} opinion"
+            )
             for _, case in own(blind.honest(folder)):
-                accepted(case, lost)
+                accepted(case, lost, unwritten)
             wrong = tally(f"pairs wrong / pairs of the {name} opinion")
             for _, pair in own(blind.pairs(folder)):
                 compared(pair, wrong)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from memory.notebooks.own_words import verdicts
 from memory.notebooks.page import read_page
-from memory.notebooks.validate import Grounds, decide
+from memory.notebooks.validate import Grounds
 from memory.records import (
     LANGUAGES,
     NOTEBOOKS,
@@ -65,11 +66,10 @@ class _Line(_Parsed):
     proposals: list[_Proposal]
 
 
-Verdict = dict[Literal["accepted", "rule", "reason"], bool | str | None]
-
-
 def judged(line: str) -> list[dict[str, Any]]:
-    """For each proposal `accepted`, `rule` and `reason`; accepted ones also name what is written.
+    """For each proposal `accepted`, `rule` and `reason`; accepted ones also name what is written
+    as `text`, refused ones what is written `instead`, if anything is. Each is judged as if it
+    were the only one.
 
     Raises ValueError with a sentence that says what is wrong with the line.
     """
@@ -119,9 +119,11 @@ def _entries(name: Notebook, text: str) -> tuple[str, ...]:
 
 
 def _verdict(proposal: Proposal, grounds: Grounds) -> dict[str, Any]:
-    outcome = decide(proposal, grounds)
+    [verdict] = verdicts([proposal], grounds)
+    outcome = verdict.outcome
     if isinstance(outcome, Rejection):
-        return {"accepted": False, "rule": outcome.rule, "reason": outcome.reason}
+        refused = {"accepted": False, "rule": outcome.rule, "reason": outcome.reason}
+        return refused | ({"instead": verdict.instead[1].text} if verdict.instead else {})
     return {"accepted": True, "rule": None, "reason": "The user said so.", "text": outcome.text}
 
 

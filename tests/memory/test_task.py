@@ -216,9 +216,21 @@ HOSTILE: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
 }  # fmt: skip
 
 
+# What is written instead, where the user said something lasting and the proposal twists it.
+OWN_WORDS = {
+    "a1 a negation cut off": "I don't like cilantro at all",
+    "a2 an ending cut off": "I used to live above a bakery",
+    "a15 a link behind the truth": "I'm vegan",
+    "m2 a friend's": "My friend Wes keeps ferrets",
+    "m8 turned round": "I can't stand techno at all",
+    "m13 an invented date": "My driving test is on Friday (2026-12-04)",
+}
+
+
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_reviewer_plants_nothing(tmp_path: Path, kind: str) -> None:
-    """The notebooks stay as they were, and the log has a line for each refusal, with its rule (L5.5)."""
+    """No word of the payload is written, at most what the user said to the letter, and the log has
+    a line for each refusal, with its rule (L5.5)."""
     said, payload, rule = HOSTILE[kind]
 
     async def main() -> House:
@@ -241,11 +253,13 @@ def test_a_hostile_reviewer_plants_nothing(tmp_path: Path, kind: str) -> None:
 
     house = run(main)
     assert len(house.model.questions) == 1
-    assert house.page.read_text(encoding="utf-8") == "- Plays the oboe.\n"
-    assert house.entries == ("Plays the oboe.",)
+    own = OWN_WORDS.get(kind)
+    page = "- Plays the oboe.\n" + (f"- {own}\n" if own else "")
+    assert house.page.read_text(encoding="utf-8") == page
+    assert house.entries == ("Plays the oboe.", *([own] if own else []))
     assert [each.rule for each in house.events.rejections()] == [rule]
-    assert house.logged("reviewed", "proposed", "accepted", "rejected") == [(1, 0, 1)]
-    assert [each.source for each in house.ledger.changes()] == ["user"]
+    assert house.logged("reviewed", "proposed", "accepted", "rejected") == [(1, bool(own), 1)]
+    assert [each.source for each in house.ledger.changes()] == ["user", *["review"] * bool(own)]
 
 
 def test_what_was_taken_out_is_not_learned_again(tmp_path: Path) -> None:
