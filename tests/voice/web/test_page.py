@@ -83,7 +83,7 @@ async def test_a_call() -> None:
         await answer.locator("summary").click()
         await expect(answer.locator("dd").first).to_have_text("0.23 s")
         side = page.locator("#side")
-        await expect(side).to_contain_text("75 %")
+        await expect(side).to_contain_text("75%")
         await expect(side).to_contain_text("Half under 0.92 s")
         await expect(side).to_contain_text("2 turns")
         await page.get_by_role("button", name="Hang up").click()

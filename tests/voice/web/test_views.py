@@ -557,6 +557,31 @@ async def test_sentences_are_found_with_their_values() -> None:
         assert dict(zip(SAID, told, strict=True)) == SAID
 
 
+WRITTEN = {
+    "en-US": "1,234 0.50 75% $0.012 $1,234.50 12K 1.50 30 min 09:05 PM",
+    "en-GB": "1,234 0.50 75% $0.012 $1,234.50 12k 1.50 30 mins 21:05",
+    "de-DE": "1.234 0,50 75 % 0,012 $ 1.234,50 $ 12.345 1,50 30 Min. 21:05",
+    "es-ES": "1234 0,50 75 % 0,012 $ 1234,50 $ 12 mil 1,50 30 min 21:05",
+}
+"""A count, a score, a share, two sums, tokens in short, seconds, a length of time, a time of day."""
+
+
+@pytest.mark.parametrize("locale", WRITTEN)
+async def test_numbers_as_the_language_writes_them(locale: str) -> None:
+    """Separators, percent signs, sums and times follow the page's language and its country."""
+    async with visiting(screen={"locale": locale}) as visit:
+        written = await visit.page.evaluate(
+            """async () => {
+                 const { t, number, percent, dollars, short, seconds, span, clock } =
+                   await import("/static/i18n.js");
+                 return [t("took", { n: 1234 }).split(/\\s/)[0], number(0.5, 2), percent(0.75),
+                   dollars(0.012), dollars(1234.5), short(12345), seconds(1500), span(1800),
+                   clock("2026-12-02T21:05:00")].join(" ").replace(/\\s/g, " ");
+               }"""
+        )
+        assert written == WRITTEN[locale]
+
+
 @pytest.mark.parametrize("locale", ["de-DE", "es-ES"])
 async def test_no_english_is_left(locale: str) -> None:
     """No view shows a word of the table in English, nor a sentence of the house: why a rule

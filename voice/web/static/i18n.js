@@ -20,7 +20,10 @@ export const has = (key) => key in WORDS;
 
 export function t(key, values = {}) {
   if (!has(key)) throw new Error(`no word for ${key}`);
-  return WORDS[key][LANGUAGES.indexOf(current)].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  return WORDS[key][LANGUAGES.indexOf(current)].replace(/\{(\w+)\}/g, (_, name) => {
+    const value = values[name];
+    return typeof value === "number" ? number(value) : value;
+  });
 }
 
 // What the house says -----------------------------------------------------------------------
@@ -90,12 +93,30 @@ export function houseWords(text) {
 }
 
 /** "1 entry", "3 entries": the words for one and for several, with the number in them. */
-export const count = (n, one, several) => (n === 1 ? t(one, { n }) : t(several, { n: number(n) }));
+export const count = (n, one, several) => t(n === 1 ? one : several, { n });
 
 export const number = (value, digits = 0) =>
   value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-export const percent = (share) => `${number(Math.round(100 * share))} %`;
+export const percent = (share) => share.toLocaleString(locale, { style: "percent", maximumFractionDigits: 0 });
+
+/** A sum that is small: "$0.012", "0,012 $". */
+export const dollars = (value) => {
+  const digits = value < 1 ? 3 : 2;
+  return value.toLocaleString(locale, {
+    style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", minimumFractionDigits: digits, maximumFractionDigits: digits,
+  });
+};
+
+/** "45 sec", "30 min", "2 hr": a length of time in whole units. */
+export function span(seconds) {
+  const [unit, one] = seconds < 120 ? ["second", 1] : seconds < 7200 ? ["minute", 60] : ["hour", 3600];
+  return Math.round(seconds / one).toLocaleString(locale, { style: "unit", unit, unitDisplay: "short" });
+}
+
+/** From ten thousand on in short: "12K", "12 mil". */
+export const short = (value) =>
+  value < 10_000 ? number(value) : value.toLocaleString(locale, { notation: "compact", maximumFractionDigits: 0 });
 
 export const seconds = (ms) =>
   (ms / 1000).toLocaleString(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -126,7 +147,7 @@ function daysAgo(date) {
 
 export const clock = (iso, seconds = false) =>
   new Date(iso).toLocaleTimeString(locale, {
-    hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}), hour12: false,
+    hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}),
   });
 
 /** "Today", "Yesterday", else the weekday; and the date in full. */
@@ -152,6 +173,8 @@ export function when(iso) {
 
 export const shortDate = (date, withYear = false) =>
   date.toLocaleDateString(locale, { day: "numeric", month: "short", ...(withYear ? { year: "numeric" } : {}) });
+
+export const weekday = (date) => date.toLocaleDateString(locale, { weekday: "short" });
 
 export const monthName = (year, month) =>
   new Date(year, month - 1, 15).toLocaleDateString(locale, { month: "long", year: "numeric" });

@@ -1,7 +1,7 @@
 // The journal by day, insights, and what is being watched.
 
 import { el, icon, rendered } from "../dom.js";
-import { count, day as dayWords, language, number, t, when } from "../i18n.js";
+import { clock, count, day as dayWords, number, shortDate, span, t, weekday, when } from "../i18n.js";
 import { button, empty, head, pairs, problem, says, stars } from "../parts.js";
 import { fetched } from "../server.js";
 
@@ -95,8 +95,8 @@ export default class Journal {
         return el(
           "button",
           { type: "button", "aria-pressed": String(day === this.day), "aria-label": `${dayWords(noon(day)).full}, ${count(entries, "entry", "entries")}`, onclick: () => this.open(day) },
-          date.toLocaleDateString(language(), { weekday: "short" }),
-          el("b", {}, date.getDate()),
+          weekday(date),
+          el("b", {}, number(date.getDate())),
           el("span", { class: "dots" }, Array.from({ length: Math.min(DOTS, entries) }, () => el("i"))),
         );
       }),
@@ -113,7 +113,7 @@ export default class Journal {
       el("h2", {}, short ? `${short}, ${full}` : full),
       found.warning ? says(found.warning, "p", { class: "small fault" }) : null,
       found.entries.length ? found.entries.map((entry) => this.entry(entry)) : empty(t("no_entries")),
-      found.count > found.entries.length ? el("p", { class: "small dim" }, t("rest_in_file", { n: number(found.count - found.entries.length) })) : null,
+      found.count > found.entries.length ? el("p", { class: "small dim" }, t("rest_in_file", { n: found.count - found.entries.length })) : null,
     );
   }
 
@@ -123,7 +123,7 @@ export default class Journal {
     return el(
       "article",
       { class: insight ? "je ins" : "je", tabindex: "-1", "data-row": "" },
-      el("time", { dateTime: entry.time ? `${entry.day}T${entry.time}` : entry.day }, withDay ? dayWords(noon(entry.day)).short || new Date(noon(entry.day)).toLocaleDateString(language(), { day: "numeric", month: "short" }) : entry.time ?? ""),
+      el("time", { dateTime: entry.time ? `${entry.day}T${entry.time}` : entry.day }, withDay ? dayWords(noon(entry.day)).short || shortDate(new Date(noon(entry.day))) : entry.time ? clock(`${entry.day}T${entry.time}`) : ""),
       el(
         "div",
         {},
@@ -148,9 +148,9 @@ export default class Journal {
         el("h2", {}, t("thinking_by_itself")),
         thinking.on
           ? pairs([
-              [t("looks_every"), t("seconds_if_new", { n: number(thinking.every_s) })],
-              [t("calls_today"), t("n_of_m", { n: number(thinking.calls), m: number(thinking.calls_a_day) })],
-              [t("tokens_today"), t("n_of_m", { n: number(thinking.tokens), m: number(thinking.tokens_a_day) })],
+              [t("looks_every"), t("seconds_if_new", { every: span(thinking.every_s) })],
+              [t("calls_today"), t("n_of_m", { n: thinking.calls, m: thinking.calls_a_day })],
+              [t("tokens_today"), t("n_of_m", { n: thinking.tokens, m: thinking.tokens_a_day })],
               [t("last_thought"), thinking.at ? when(thinking.at) : ""],
             ])
           : empty(t("thinking_off")),

@@ -285,12 +285,12 @@ export default class Lessons {
         kindOf(each.kind),
       );
     if (!plan.gone.length) {
-      dialog.open({ title: t("tidy_nothing"), lead: t("tidy_nothing_p", { n: number(plan.live) }) });
+      dialog.open({ title: t("tidy_nothing"), lead: t("tidy_nothing_p", { n: plan.live }) });
       return;
     }
     dialog.open({
       title: count(plan.gone.length, "tidy_would_one", "tidy_would"),
-      lead: t("tidy_stays", { n: number(plan.live) }),
+      lead: t("tidy_stays", { n: plan.live }),
       body: el("ul", { class: "wl" }, plan.gone.map(row)),
       foot: [
         button(t("leave_as_is"), dialog.close, { "data-first": "" }),

@@ -3,7 +3,7 @@
 
 import { box, line, picture, rule, steps, words } from "../charts.js";
 import { el } from "../dom.js";
-import { count, monthName, number, seconds, t } from "../i18n.js";
+import { count, dollars, monthName, number, seconds, short, t } from "../i18n.js";
 import { button, empty, head, problem } from "../parts.js";
 import { fetched } from "../server.js";
 
@@ -12,8 +12,6 @@ const narrow = matchMedia("(max-width: 760px)");
 
 const sum = (values) => values.reduce((all, value) => all + value, 0);
 const running = (values) => values.map((total => (value) => (total += value))(0));
-const thousands = (n) => (n >= 10_000 ? `${number(Math.round(n / 1000))} k` : number(n));
-const dollars = (value) => `$${number(value, value < 1 ? 3 : 2)}`;
 
 function neighbour(month, by) {
   const [year, number] = month.split("-").map(Number);
@@ -79,9 +77,9 @@ export default class Month {
       bold(
         [
           t("m_talked", { calls: count(data.calls, "m_time", "m_times"), said: number(data.user_turns) }),
-          t("m_about_you", { marked: number(data.marked), reviews: count(data.now.reviews, "m_review", "m_reviews"), kept: count(data.accepted, "m_line", "m_lines") }),
-          data.remembered ? t("m_remembered", { n: number(data.remembered) }) : "",
-          spent ? t(before > spent ? "m_tokens_times" : "m_tokens", { n: number(spent), times: number(Math.round(before / Math.max(1, spent))) }) : before ? t("m_free", { n: thousands(before) }) : "",
+          t("m_about_you", { marked: data.marked, reviews: count(data.now.reviews, "m_review", "m_reviews"), kept: count(data.accepted, "m_line", "m_lines") }),
+          data.remembered ? t("m_remembered", { n: data.remembered }) : "",
+          spent ? t(before > spent ? "m_tokens_times" : "m_tokens", { n: spent, times: Math.round(before / Math.max(1, spent)) }) : before ? t("m_free", { n: short(before) }) : "",
         ]
           .filter(Boolean)
           .join(" "),
@@ -94,7 +92,7 @@ export default class Month {
     return el(
       "div",
       { class: "mg" },
-      panel(5, t("m_funnel"), this.funnel(), el("p", { class: "small sub under" }, t("m_quiet", { n: number(this.data.quiet_calls), calls: number(this.data.calls) })), el("h3", {}, t("m_calls_by_day")), this.calls()),
+      panel(5, t("m_funnel"), this.funnel(), el("p", { class: "small sub under" }, t("m_quiet", { n: this.data.quiet_calls, calls: this.data.calls })), el("h3", {}, t("m_calls_by_day")), this.calls()),
       panel(7, t("m_tokens_title"), this.tokens(), el("h3", {}, t("m_reviews_by_day")), this.reviews()),
       panel(7, t("m_latency"), this.data.latency ? this.latency() : empty(t("m_no_latency"))),
       panel(5, t("m_side_by_side"), this.table()),
@@ -132,7 +130,7 @@ export default class Month {
     const [W, B, pitch] = [372, 47, 372 / calls.length];
     const height = Math.min(13, 44 / most);
     return picture(
-      W, 62, t("m_calls_label", { n: number(sum(calls)), marked: number(sum(marked)) }),
+      W, 62, t("m_calls_label", { n: sum(calls), marked: sum(marked) }),
       calls.flatMap((n, i) => Array.from({ length: n }, (_, k) => box(i * pitch, B - 2 - (k + 1) * height, pitch - 2.4, Math.max(1.5, height - 2), k < marked[i] ? "bg-mark" : "bg-you", 1.5))),
       rule(0, B + 0.5, W, B + 0.5, "rule strong"),
       this.dayAxis(calls.length, (i) => (i + (i ? 1 : 0)) * pitch, 61),
@@ -151,13 +149,13 @@ export default class Month {
     const apart = Math.min(y(a.at(-1)) - 5, B - 16);
     const above = Math.min(y(b.at(-1)) + 4, apart - 30);
     return picture(
-      W, H, t("m_tokens_label", { now: thousands(a.at(-1)), first: thousands(b.at(-1)) }),
-      steps(most).map((value) => [rule(L, y(value), R, y(value)), words(L - 8, y(value) + 4, thousands(value), { anchor: "end" })]),
+      W, H, t("m_tokens_label", { now: short(a.at(-1)), first: short(b.at(-1)) }),
+      steps(most).map((value) => [rule(L, y(value), R, y(value)), words(L - 8, y(value) + 4, short(value), { anchor: "end" })]),
       line(points(b), "ink-line"),
       line(points(a), "you-line big"),
-      words(R + 8, above, thousands(first.tokens_in + first.tokens_out), { cls: "v" }),
+      words(R + 8, above, short(first.tokens_in + first.tokens_out), { cls: "v" }),
       words(R + 8, above + 15, t("m_first")),
-      words(R + 8, apart, thousands(a.at(-1)), { cls: "v you-text" }),
+      words(R + 8, apart, short(a.at(-1)), { cls: "v you-text" }),
       words(R + 8, apart + 15, t("m_now")),
       this.dayAxis(a.length, x, B + 18),
     );
@@ -172,7 +170,7 @@ export default class Month {
       return values.map((n, i) => (n ? box(L + i * pitch, base - (n / most) * 20, pitch - 2, (n / most) * 20, hue) : null));
     };
     return picture(
-      W, 62, t("m_reviews_label", { now: number(sum(reviews)), first: number(sum(first)) }),
+      W, 62, t("m_reviews_label", { now: sum(reviews), first: sum(first) }),
       words(0, 20, t("m_now"), { cls: "you-text" }),
       words(0, 56, t("m_first")),
       row(reviews, 24, "bg-you"),
@@ -206,7 +204,7 @@ export default class Month {
       "div",
       {},
       picture(
-        W, 176, t("m_latency_label", { n: number(latency.count), half: seconds(latency.half_ms), most: seconds(latency.most_ms) }),
+        W, 176, t("m_latency_label", { n: latency.count, half: seconds(latency.half_ms), most: seconds(latency.most_ms) }),
         shown.map((n, i) => box(L + i * pitch + 1.5, 150 - (n / most) * 122, pitch - 3, (n / most) * 122, i * latency.step_ms < latency.most_ms ? "s4" : "s4 pale", 1)),
         rule(L, 150.5, R, 150.5, "rule strong"),
         axis.map((ms) => words(x(ms), 168, `${number(ms / 1000, ms % 1000 ? 1 : 0)} s`, { anchor: "middle" })),

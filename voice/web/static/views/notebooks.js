@@ -1,7 +1,7 @@
 // The two notebooks as they are on disk: what stands there, from which words, and an editor.
 
 import { el, kept } from "../dom.js";
-import { count, number, t, when } from "../i18n.js";
+import { count, percent, t, when } from "../i18n.js";
 import { button, conversationName, empty, entryText, head, message, meter, problem, quote, says, tag, time, told } from "../parts.js";
 import { fetched } from "../server.js";
 
@@ -236,13 +236,13 @@ export default class Notebooks {
     return el(
       "section",
       { class: "panel gauge" },
-      el("div", { class: "inl" }, el("h2", { class: "num" }, t("chars_of", { n: number(used), limit: number(limit) })), el("span", { class: "small sub end" }, room ? t("room_for", { n: number(room) }) : t("no_room"))),
+      el("div", { class: "inl" }, el("h2", { class: "num" }, t("chars_of", { n: used, limit })), el("span", { class: "small sub end" }, room ? t("room_for", { n: room }) : t("no_room"))),
       bar,
       el(
         "div",
         { class: "leg" },
         books.map((book) => el("span", {}, el("i", { class: `bg-${HUES[book.name]}` }), book.name)),
-        el("span", { class: "end" }, t("merged_from", { n: Math.round(100 * mergeAt) })),
+        el("span", { class: "end" }, t("merged_from", { n: percent(mergeAt) })),
       ),
     );
   }
@@ -276,7 +276,7 @@ export default class Notebooks {
       el("ul", { class: "ens" }, rows),
       book.next === null
         ? null
-        : el("div", { class: "pad" }, button(t("more_entries", { n: number(book.count - book.entries.length) }), async () => {
+        : el("div", { class: "pad" }, button(t("more_entries", { n: book.count - book.entries.length }), async () => {
             await this.longer(book);
             this.draw();
           })),

@@ -113,7 +113,7 @@ export default class Search {
     const { hits } = found;
     const along = hits.filter((hit) => hit.along).length;
     this.place.replaceChildren(
-      el("p", { class: "small dim", role: "status" }, [count(hits.length, "hit", "hits"), t("took", { n: number(found.took_ms) }), hits.length ? (along ? count(along, "goes_along_one", "goes_along_n") : t("none_goes_along")) : t("no_hits")].join(" · ")),
+      el("p", { class: "small dim", role: "status" }, [count(hits.length, "hit", "hits"), t("took", { n: found.took_ms }), hits.length ? (along ? count(along, "goes_along_one", "goes_along_n") : t("none_goes_along")) : t("no_hits")].join(" · ")),
       hits.length ? el("div", { class: "two srch" }, el("div", {}, hits.map((hit, i) => this.hit(hit, i))), this.note ? this.preview() : "") : "",
     );
   }

@@ -331,7 +331,7 @@ export default class Settings {
       return;
     }
     const fault = el("div", {});
-    const go = button(t("wipe_go", { n: number(plan.items.length) }), async () => {
+    const go = button(t("wipe_go", { n: plan.items.length }), async () => {
       go.disabled = true;
       try {
         this.gone(await fetched("/api/wipe", { word: "wipe" }));
