@@ -67,7 +67,6 @@ function mark() {
   }
   const more = document.querySelector(".tabs button");
   TABS.includes(current) ? more.removeAttribute("aria-current") : more.setAttribute("aria-current", "page");
-  $("skip").href = `#${current}`;
 }
 
 function title() {
