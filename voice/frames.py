@@ -35,6 +35,15 @@ class HeardFrame(SystemFrame):
 
 
 @dataclass
+class AnswerUnderWayFrame(SystemFrame):
+    """Engine to ears: an answer to this guess is being made, or (`ready`) could be heard any
+    moment now. In between its turn stays open."""
+
+    guess: int
+    ready: bool
+
+
+@dataclass
 class TypedFrame(SystemFrame):
     """A turn that the user typed in mid-call. `pasted` as the page told it, `told` as above."""
 
@@ -62,8 +71,9 @@ class AnswerBeganFrame(DataFrame):
     """In front of an answer's first audio. `to` is the turn it answers, if it was spoken.
 
     The engine's own stages in seconds of the loop's clock: when the language model gave
-    its first token and when the first audio was handed to the output. `extracts` are what of
-    the notes went into its request.
+    its first token and when the first audio was handed to the output. `ready_s`: when an answer
+    that was begun on a guess let its turn end. `extracts` are what of the notes went into its
+    request.
     """
 
     to: UserSaid | None
@@ -71,6 +81,7 @@ class AnswerBeganFrame(DataFrame):
     first_audio_s: float
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
+    ready_s: float | None = None
     extracts: tuple[Extract, ...] = ()
 
 

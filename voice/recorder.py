@@ -179,7 +179,11 @@ class Recorder:
         self._line("typed.jsonl", {"at_ms": at_ms, "text": text, "pasted": pasted})
 
     def answer_began(
-        self, to: UserSaid | None, first_token_s: float | None, first_audio_s: float
+        self,
+        to: UserSaid | None,
+        first_token_s: float | None,
+        first_audio_s: float,
+        ready_s: float | None = None,
     ) -> None:
         self.answer_ended()
         asked_s = to.decided_s if to is not None else self._typed_s
@@ -192,6 +196,9 @@ class Recorder:
             "first_word_ms": None
             if first_token_s is None
             else max(0, round((first_token_s - asked_s) * 1000)),
+            "ready_ms": None
+            if to is None or ready_s is None
+            else max(0, round((ready_s - to.ended_s) * 1000)),
             "pieces": [],
         }
 

@@ -57,6 +57,7 @@ class RecordedAnswer:
 
     `delay_ms` runs from the decision that the turn was over (or from the typed turn) to the
     first sound, `first_word_ms` to the language model's first word where the engine told.
+    `ready_ms`: how long after the turn's last sound an answer that was begun on a guess let it end.
     """
 
     turn: int
@@ -64,6 +65,7 @@ class RecordedAnswer:
     delay_ms: int
     first_word_ms: int | None
     pieces: tuple[Piece, ...]
+    ready_ms: int | None = None
 
     @property
     def text(self) -> str:
@@ -172,6 +174,7 @@ class _Answer(Strict):
     language: Language | None = None
     delay_ms: Annotated[int, Field(ge=0)]
     first_word_ms: Annotated[int, Field(ge=0)] | None = None
+    ready_ms: Annotated[int, Field(ge=0)] | None = None
     pieces: tuple[_Piece, ...]
 
 
@@ -342,6 +345,7 @@ def _read_folder(folder: Path) -> RecordedCall:
                 language=answer.language,
                 delay_ms=answer.delay_ms,
                 first_word_ms=answer.first_word_ms,
+                ready_ms=answer.ready_ms,
                 pieces=tuple(Piece(**dict(piece)) for piece in answer.pieces),
             )
             for answer in lines_of(_Answer, folder / "answers.jsonl")

@@ -41,7 +41,7 @@ class Guess:
     """The first silence: the turn may be over, and these would be its words.
 
     Valid until `GuessWithdrawn` with the same number (speech went on) or until a
-    `UserSaid` that names it.
+    `UserSaid` that names it. `ended_s` is when the last voiced frame arrived.
     """
 
     number: int
@@ -49,6 +49,7 @@ class Guess:
     language: Language
     began_ms: int
     ended_ms: int
+    ended_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ async def test_a_recorded_call_is_read_as_it_was_written(tmp_path: Path) -> None
     writer = recorder(tmp_path / "call")
     writer.microphone(SECOND, BEGAN_S + 1)
     writer.heard(said())
-    writer.answer_began(said(), BEGAN_S + 2.3, BEGAN_S + 2.6)
+    writer.answer_began(said(), BEGAN_S + 2.3, BEGAN_S + 2.6, said().ended_s + 0.45)
     writer.spoken("On the twelfth", 24_000, 24_000, "en")
     writer.spoken("of March.", 12_000, 24_000, "en")
     writer.answer_ended()
@@ -131,6 +131,7 @@ async def test_a_recorded_call_is_read_as_it_was_written(tmp_path: Path) -> None
                     Piece(text="On the twelfth", duration_ms=1000),
                     Piece(text="of March.", duration_ms=500),
                 ),
+                ready_ms=450,
             ),
             RecordedAnswer(
                 turn=1,

@@ -51,7 +51,7 @@ def scribe(folder: tuple[Memory, Path]) -> Listening:
 
 
 def guess(text: str) -> Guess:
-    return Guess(number=1, text=text, language="en", began_ms=0, ended_ms=900)
+    return Guess(number=1, text=text, language="en", began_ms=0, ended_ms=900, ended_s=0.9)
 
 
 def said(text: str) -> UserSaid:

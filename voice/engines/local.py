@@ -34,6 +34,7 @@ from voice.frames import (
     AnswerBeganFrame,
     AnswerDoneFrame,
     AnswerFailedFrame,
+    AnswerUnderWayFrame,
     HeardFrame,
     SpokenFrame,
     TypedFrame,
@@ -158,6 +159,7 @@ class _Answer:
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     number: int | None = None
     first_token_s: float | None = None
+    ready_s: float | None = None
     usage: Usage = field(default_factory=Usage)
     playing_since_s: float | None = None
     audio_s: float = 0.0
@@ -239,6 +241,7 @@ class Answerer(FrameProcessor):
                 self._prefill(event.text.rpartition(" ")[0], event.text)
             case Guess():
                 self._stop(self._held)
+                await self._tell_ears(event.number, ready=False)
                 self._held = self._begin(event.text, event.language, event.number)
             case GuessWithdrawn():
                 if self._held is not None and self._held.guess == event.number:
@@ -359,6 +362,7 @@ class Answerer(FrameProcessor):
         finally:
             answer.made = True
             answer.pieces.put_nowait(None)
+            await self._ready(answer)
 
     async def _write(self, answer: _Answer) -> bool:
         """The model's words, in clauses, to the voice; False when there were none."""
@@ -385,6 +389,7 @@ class Answerer(FrameProcessor):
 
     async def _speak(self, answer: _Answer, chunk: str, written: str) -> None:
         language = language_of(written, answer.language, self._languages)
+        await self._ready(answer)  # while the sound is made there is time to end the turn
         audio = bytearray()
         sounds_of_chunk = cast("AsyncGenerator[bytes, None]", self._voice.speak(chunk, language))
         async with aclosing(sounds_of_chunk) as sounds:
@@ -394,6 +399,17 @@ class Answerer(FrameProcessor):
         audio += bytes(-len(audio) % _OUTPUT_CHUNK_BYTES)
         answer.audio_s += len(audio) / _BYTES_PER_SAMPLE / RATE_HZ
         answer.pieces.put_nowait(_Piece(chunk.strip(), chunk, language, bytes(audio)))
+
+    async def _ready(self, answer: _Answer) -> None:
+        """The ears kept the turn open for an answer that was begun on a guess."""
+        if answer.guess is None or answer.stopped or answer.ready_s is not None:
+            return
+        answer.ready_s = self._now_s()
+        await self._tell_ears(answer.guess, ready=True)
+
+    async def _tell_ears(self, guess: int, *, ready: bool) -> None:
+        frame = AnswerUnderWayFrame(guess=guess, ready=ready)
+        await self.push_frame(frame, FrameDirection.UPSTREAM)
 
     # Letting out ---------------------------------------------------------------------
 
@@ -436,6 +452,7 @@ class Answerer(FrameProcessor):
             first_audio_s=answer.playing_since_s,
             prompt_tokens=answer.usage.prompt_tokens,
             cached_tokens=answer.usage.cached_tokens,
+            ready_s=answer.ready_s,
             extracts=answer.notes.extracts if answer.notes else (),
         )
         await self._push_of(answer, began)

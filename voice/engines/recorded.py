@@ -20,12 +20,13 @@ from voice.engines.protocol import Opening
 from voice.frames import (
     AnswerBeganFrame,
     AnswerDoneFrame,
+    AnswerUnderWayFrame,
     HeardFrame,
     SpokenFrame,
     TypedFrame,
 )
 from voice.recording import Piece, RecordedAnswer
-from voice.records import EngineDescription, Heard, UserSaid
+from voice.records import EngineDescription, Guess, GuessWithdrawn, Heard, UserSaid
 
 RATE_HZ = 24_000
 _TONE_HZ = 200
@@ -80,6 +81,7 @@ class _Answerer(FrameProcessor):
         self._answers = answers
         self._user_turns = user_turns
         self._speaking: asyncio.Task[None] | None = None
+        self._holding: asyncio.Task[None] | None = None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -88,10 +90,36 @@ class _Answerer(FrameProcessor):
         await self.push_frame(frame, direction)
         if isinstance(frame, HeardFrame):
             self._watch(frame.event)
-            if isinstance(frame.event, UserSaid):
-                await self._answer(frame.event, frame.event.decided_s)
+            await self._hear(frame.event)
         elif isinstance(frame, TypedFrame):
             await self._answer(None, asyncio.get_running_loop().time())
+
+    async def _hear(self, event: Heard) -> None:
+        match event:
+            case Guess():
+                await self._let_end()
+                answer = self._answers.get(self._user_turns)
+                if answer is not None and answer.ready_ms is not None:
+                    ready_s = event.ended_s + answer.ready_ms / 1000
+                    self._holding = self.create_task(self._hold(event.number, ready_s))
+            case GuessWithdrawn():
+                await self._let_end()
+            case UserSaid():
+                await self._let_end()
+                await self._answer(event, event.decided_s)
+
+    async def _hold(self, guess: int, ready_s: float) -> None:
+        """The turn stays open as long as it did in the call."""
+        await self.push_frame(
+            AnswerUnderWayFrame(guess=guess, ready=False), FrameDirection.UPSTREAM
+        )
+        await asyncio.sleep(ready_s - asyncio.get_running_loop().time())
+        await self.push_frame(AnswerUnderWayFrame(guess=guess, ready=True), FrameDirection.UPSTREAM)
+
+    async def _let_end(self) -> None:
+        if self._holding is not None:
+            await self.cancel_task(self._holding)
+            self._holding = None
 
     async def _answer(self, to: UserSaid | None, asked_s: float) -> None:
         await self._stop()
@@ -132,4 +160,5 @@ class _Answerer(FrameProcessor):
 
     async def cleanup(self) -> None:
         await self._stop()
+        await self._let_end()
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat does not annotate it

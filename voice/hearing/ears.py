@@ -18,7 +18,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory.records import Language
-from voice.frames import HeardFrame, MicrophoneFrame
+from voice.frames import AnswerUnderWayFrame, HeardFrame, MicrophoneFrame
 from voice.hearing.asking import Asked
 from voice.hearing.detector import FRAME_BYTES, RATE_HZ
 from voice.hearing.listener import HearingSettings, Listener
@@ -103,6 +103,10 @@ class Ears(FrameProcessor):
                 await self._hear(frame, direction)
                 if isinstance(frame, MicrophoneFrame):
                     frame.intake.heard()
+                return
+            case AnswerUnderWayFrame(guess=guess, ready=ready):
+                listener = self._listening()
+                (listener.release if ready else listener.hold)(guess)
                 return
             case BotStartedSpeakingFrame():
                 self._listening().answering(True)

@@ -50,6 +50,9 @@ class EndpointSettings:
     """No louder than the room was before, whatever the judge of voices says (music, a TV)."""
     stalled_stop_ms: int = 2400
     """The words have not changed for this long, though something sounds like a voice."""
+    most_held_ms: int = 1200
+    """While an answer is being made its turn stays open: what is said before it can be heard
+    belongs to the same turn. A silence this long ends it all the same."""
     answers_due_ms: int = 800
     """A pause this long ends the turn also when the models haven't answered."""
     ask_again_ms: int = 320
@@ -160,6 +163,7 @@ class _Turn:
     told_lasting: bool = False
     pause: int | None = None
     asked_again: bool = False
+    held: bool = False
     over: float | None = None
     ending: Ending | None = None
     words_changed_ms: int | None = None
@@ -230,6 +234,16 @@ class Endpointer:
         """How the transcript of a pause ends."""
         if self._turn is not None and self._turn.pause == number:
             self._turn.ending = ending
+
+    def hold(self, number: int) -> None:
+        """An answer to a pause's words is being made."""
+        if self._turn is not None and self._turn.pause == number:
+            self._turn.held = True
+
+    def release(self, number: int) -> None:
+        """It is ready, or there will be none."""
+        if self._turn is not None and self._turn.pause == number:
+            self._turn.held = False
 
     def words_came(self, *, changed: bool) -> None:
         """A transcript of the open turn came, the same as before or another."""
@@ -365,7 +379,7 @@ class Endpointer:
         turn.peak_dbfs = min(turn.peak_dbfs, sound.level_dbfs + self._settings.dip_db - 6.0)
         number, turn.pause = turn.pause, None
         turn.over = turn.ending = None
-        turn.asked_again = False
+        turn.asked_again = turn.held = False
         turn.words_changed_ms = None
         return [Resumed(number=number)]
 
@@ -395,7 +409,8 @@ class Endpointer:
         patience = patience_ms(turn.over, turn.ending, settings)
         onset = 0 < turn.rising_ms <= settings.onset_ms
         if for_ms >= patience and sound.probability < settings.start_probability and not onset:
-            return [self._ended(turn, "pause")]
+            held = turn.held and for_ms < settings.most_held_ms
+            return [] if held else [self._ended(turn, "pause")]
         if turn.masked_ms >= max(settings.masked_stop_ms, patience):
             return [self._ended(turn, "masked")]
         if for_ms >= settings.ask_again_ms and not turn.asked_again and not onset:

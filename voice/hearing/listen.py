@@ -14,7 +14,11 @@ from voice.hearing.asking import Asked
 from voice.hearing.detector import FRAME_BYTES
 from voice.hearing.endpoint import FRAME_MS
 from voice.hearing.listener import HearingSettings, Listener
-from voice.records import Heard, UserSaid
+from voice.records import Guess, Heard, UserSaid
+
+_ANSWER_TAKES_MS = 600
+"""From the last sound to an answer's first words, with the smaller built-in model; a turn stays
+open for as long. `bench/latency.py` measures it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +76,19 @@ async def hear_samples(
     """Every event of hearing in 16 kHz mono samples, without partial results.
 
     Each answer of the models is awaited before the next frame, so the events don't depend on
-    how fast they are; times are those of the recording.
+    how fast they are; times are those of the recording. Nobody answers: a turn stays open as if
+    somebody did.
     """
     heard: list[Heard] = []
+    made: Guess | None = None
+
+    def tell(event: Heard) -> None:
+        nonlocal made
+        heard.append(event)
+        if isinstance(event, Guess):
+            made = event
+            listener.hold(event.number)
+
     settings = replace(settings or HearingSettings(), partial_every_ms=0)
     async with asyncio.TaskGroup() as tasks:
         listener = Listener(
@@ -82,7 +96,7 @@ async def hear_samples(
             settings,
             languages,
             language,
-            tell=heard.append,
+            tell=tell,
             spawn=tasks.create_task,
             now=lambda: listener.position_ms / 1000,
         )
@@ -90,6 +104,9 @@ async def hear_samples(
         silence_ms = settings.endpoint.stop_ms * 10
         pcm += bytes(-len(pcm) % FRAME_BYTES + FRAME_BYTES * (silence_ms // FRAME_MS))
         for start in range(0, len(pcm), FRAME_BYTES):
+            if made and listener.position_ms >= made.ended_ms + _ANSWER_TAKES_MS:
+                listener.release(made.number)
+                made = None
             listener.frame(pcm[start : start + FRAME_BYTES])
             await listener.settle()
         await listener.finish()

@@ -146,6 +146,14 @@ class Listener:
         """Jarvis begins or stops to speak."""
         self._answering = speaks
 
+    def hold(self, guess: int) -> None:
+        """An answer to this guess is being made: the turn stays open meanwhile."""
+        self._endpointer.hold(guess)
+
+    def release(self, guess: int) -> None:
+        """That answer is ready to be heard, or there will be none."""
+        self._endpointer.release(guess)
+
     def frame(self, pcm: bytes, came_s: float | None = None) -> None:
         """The next 20 ms: 640 bytes of 16 kHz mono 16-bit; `came_s` is when, if not now."""
         assert len(pcm) == FRAME_BYTES
@@ -265,8 +273,7 @@ class Listener:
         turn.over = over
         turn.last_voice_ms = over.ended_ms
         turn.decided_s = self._now()
-        came_s = self._sound.came_s(over.ended_ms)
-        turn.ended_s = turn.decided_s if came_s is None else came_s
+        turn.ended_s = self._came_s(over.ended_ms)
         if not over.worth_words:
             self._nothing(turn, "too short for a word")
             return
@@ -278,6 +285,10 @@ class Listener:
         turn.audio = self._sound.between(turn.audio_from_ms, to_ms)
         if over.number is None or self._final is None or self._final.done():
             self._ask_words(turn)
+
+    def _came_s(self, position_ms: int) -> float:
+        came_s = self._sound.came_s(position_ms)
+        return self._now() if came_s is None else came_s
 
     def _conclude(self, turn: OpenTurn, found: Words) -> None:
         over = turn.over
@@ -516,6 +527,7 @@ class Listener:
         if self._whose(turn, found) == "own":
             return
         turn.told_guess = number
+        ended_ms = self._endpointer.last_voice_ms
         self._say(
             turn,
             Guess(
@@ -523,7 +535,8 @@ class Listener:
                 text=found.text,
                 language=found.language,
                 began_ms=turn.began_ms,
-                ended_ms=self._endpointer.last_voice_ms,
+                ended_ms=ended_ms,
+                ended_s=self._came_s(ended_ms),
             ),
         )
 

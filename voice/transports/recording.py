@@ -255,7 +255,9 @@ class RecordingProcessor(FrameProcessor):
             case TypedFrame():
                 recorder.typed(frame.text, frame.pasted, now_s)
             case AnswerBeganFrame():
-                recorder.answer_began(frame.to, frame.first_token_s, frame.first_audio_s)
+                recorder.answer_began(
+                    frame.to, frame.first_token_s, frame.first_audio_s, frame.ready_s
+                )
             case SpokenFrame():
                 recorder.spoken(frame.text, frame.samples, frame.sample_rate_hz, frame.language)
             case AnswerDoneFrame() | InterruptionFrame():

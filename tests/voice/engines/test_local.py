@@ -33,6 +33,7 @@ from voice.frames import (
     AnswerBeganFrame,
     AnswerDoneFrame,
     AnswerFailedFrame,
+    AnswerUnderWayFrame,
     HeardFrame,
     SpokenFrame,
     TypedFrame,
@@ -79,7 +80,10 @@ class Sink(FrameProcessor):
 
 @dataclass
 class Outcome:
+    """`back` is what came back to the ears."""
+
     came: list[tuple[float, Frame]]
+    back: list[tuple[float, Frame]]
     model: ScriptedModel
     voice: ToneVoice
     notices: list[Notice] = field(default_factory=list)
@@ -126,9 +130,9 @@ def call(
                 notes=notes,
             )
         )
-        sink = Sink()
+        sink, ears = Sink(), Sink()
         worker = PipelineWorker(
-            Pipeline([*processors, sink]),
+            Pipeline([ears, *processors, sink]),
             idle_timeout_secs=None,
             enable_rtvi=False,
             enable_turn_tracking=False,
@@ -148,7 +152,9 @@ def call(
         await worker.cancel()
         await running
         await engine.close()
-        return Outcome(sink.came, model, tone, [n for n in notices if isinstance(n, Notice)])
+        return Outcome(
+            sink.came, ears.came, model, tone, [n for n in notices if isinstance(n, Notice)]
+        )
 
     return run_virtual(run, epoch_s=NOW.timestamp())
 
@@ -166,7 +172,9 @@ def partial(text: str) -> HeardFrame:
 
 
 def guess(number: int, text: str, language: Language = "en") -> HeardFrame:
-    return heard(Guess(number=number, text=text, language=language, began_ms=0, ended_ms=1000))
+    return heard(
+        Guess(number=number, text=text, language=language, began_ms=0, ended_ms=1000, ended_s=1.0)
+    )
 
 
 def withdrawn(number: int) -> HeardFrame:
@@ -260,6 +268,34 @@ def test_a_guess_makes_no_sound_before_the_turn_is_over() -> None:
     """A guess that nobody confirms is never heard."""
     outcome = call([(1.0, began()), (2.0, guess(1, QUESTION))])
     assert outcome.of(AnswerBeganFrame, SpokenFrame, TTSAudioRawFrame) == []
+
+
+def told_ears(outcome: Outcome) -> list[tuple[float, int, bool]]:
+    return [
+        (round(at_s, 2), frame.guess, frame.ready)
+        for at_s, frame in outcome.back
+        if isinstance(frame, AnswerUnderWayFrame)
+    ]
+
+
+def test_the_ears_keep_the_turn_open_until_the_answer_is_ready() -> None:
+    """They learn of the answer with the guess, and that it is ready before its first sound is
+    made: ending the turn costs no time. Its record keeps when that was."""
+    outcome = call([(1.0, began()), (2.0, guess(1, QUESTION)), (3.9, said(QUESTION, 1))])
+    [(begun_s, *begun), (ready_s, *ready)] = told_ears(outcome)
+    assert (begun, ready) == ([1, False], [1, True])
+    assert begun_s == 2.0 < ready_s < 3.0
+    [answer] = outcome.of(AnswerBeganFrame)
+    assert isinstance(answer, AnswerBeganFrame) and answer.ready_s is not None
+
+
+def test_an_answer_that_can_t_be_made_keeps_no_turn_open() -> None:
+    """A model that fails is as good as one that is ready."""
+    outcome = call(
+        [(2.0, guess(1, QUESTION)), (3.9, said(QUESTION, 1))],
+        lambda _: EngineUnavailable("It is gone."),
+    )
+    assert [ready for _, _, ready in told_ears(outcome)] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_guesses_and_partials_send_nothing() -> None:
     async def scenario(caller: Caller) -> None:
         began_ms = await caller.begin(600)
         await caller.tell(
-            Guess(number=1, text="Hi", language="en", began_ms=began_ms, ended_ms=600)
+            Guess(number=1, text="Hi", language="en", began_ms=began_ms, ended_ms=600, ended_s=0.6)
         )
         await asyncio.sleep(5)
         assert not caller.server.received("input_audio_buffer.commit", "response.create")
@@ -802,7 +802,9 @@ def test_notes_are_told_for_one_answer() -> None:
     async def scenario(caller: Caller) -> None:
         began_ms = await caller.begin(1000)
         text = "How old is the boiler?"
-        guess = Guess(number=1, text=text, language="en", began_ms=began_ms, ended_ms=900)
+        guess = Guess(
+            number=1, text=text, language="en", began_ms=began_ms, ended_ms=900, ended_s=0.9
+        )
         await caller.tell(guess)
         await caller.end(began_ms, text)
         await caller.answers(1)

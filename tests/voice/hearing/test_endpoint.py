@@ -182,6 +182,41 @@ def test_thinking_pause(pause_ms: int, over: float) -> None:
     assert kinds(decided) == ["Began", "Paused", "AskAgain", "Resumed"]
 
 
+@pytest.mark.parametrize(
+    ("silent_ms", "release_ms", "expected"),
+    [
+        pytest.param(500, None, ["Began", "Paused", "Resumed", "Paused", "Over"], id="goes on"),
+        pytest.param(3000, 600, ["Began", "Paused", "Over"], id="the answer is ready"),
+        pytest.param(3000, 200, ["Began", "Paused", "Over"], id="ready before the turn is over"),
+        pytest.param(3000, None, ["Began", "Paused", "Over"], id="never ready"),
+    ],
+)
+def test_a_turn_stays_open_while_its_answer_is_made(
+    silent_ms: int, release_ms: int | None, expected: list[str]
+) -> None:
+    """Speech that goes on before the answer is ready belongs to the turn; a second pause of which
+    nobody makes an answer ends it as ever."""
+    ears = Endpointer()
+    decided: list[tuple[int, Decision]] = []
+    stretches = [(VOICE, 800), (ROOM, silent_ms), (VOICE, 800), (ROOM, 1000)]
+    for sound, for_ms in stretches[: 2 if silent_ms > 1000 else 4]:
+        for _ in range(for_ms // FRAME_MS):
+            if release_ms is not None and ears.position_ms >= 800 + release_ms:
+                ears.release(1)
+            for decision in ears.frame(sound, answering=False):
+                decided.append((ears.position_ms, decision))
+                if isinstance(decision, Paused):
+                    ears.judged(decision.number, 0.95)
+                    ears.worded(decision.number, "finished")
+                    if decision.number == 1:
+                        ears.hold(1)
+    assert kinds(decided) == expected
+    if silent_ms > 1000:
+        held_ms = SETTINGS.most_held_ms if release_ms is None else release_ms
+        [over_ms] = at(decided, Over)
+        assert over_ms == 800 + max(SETTINGS.stop_ms, held_ms) + (20 if held_ms == 600 else 0)
+
+
 def test_a_late_answer_counts() -> None:
     """An answer to a pause that is over is ignored; one to the present pause is not."""
     ears = Endpointer()

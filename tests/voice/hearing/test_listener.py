@@ -178,6 +178,18 @@ def test_a_thinking_pause(language: Language, unfinished: str, whole: str, over:
     assert any(isinstance(event, GuessWithdrawn) for event in events)
 
 
+def test_a_sentence_read_with_a_pause_is_one_turn() -> None:
+    """Half a second behind words that end like a sentence: what comes then is the same turn, and is
+    transcribed with what was before, since no answer could be heard yet."""
+    worker = ScriptedHearing(["We meet at the museum."])
+    museum = recorded("museum")
+    samples = joined(museum, room(0.5), museum)
+    events = asyncio.run(hear_samples(samples, worker))
+    assert kinds(events).count("UserSaid") == 1 and kinds(events).count("SpeechBegan") == 1
+    assert kinds(events).count("Guess") == kinds(events).count("GuessWithdrawn") + 1
+    assert max(len(sound) for _, sound in worker.asked) >= 2 * len(samples)
+
+
 def test_partial_results() -> None:
     """While somebody speaks the words so far are told, each new version once."""
     worker = ScriptedHearing(["What time?"], partials=["What time", "What time does the museum"])
