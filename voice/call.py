@@ -85,7 +85,8 @@ class CallTransport(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSetup:
-    """What a call is made of. `watch` sees every event, for logs and recordings."""
+    """What a call is made of. `watch` sees every event, for logs and recordings, and `no_turn`
+    what was heard and is none."""
 
     transport: CallTransport
     ears: Ears
@@ -96,6 +97,7 @@ class CallSetup:
     language: Language
     now: Callable[[], datetime]
     watch: Callable[[CallEvent], None] = lambda _: None
+    no_turn: Callable[[NoTurn], None] = lambda _: None
     recorder: FrameProcessor | None = None
 
 
@@ -309,6 +311,7 @@ class Call:
     # Events --------------------------------------------------------------------------
 
     def _no_turn(self, nothing: NoTurn) -> None:
+        self._setup.no_turn(nothing)
         self._keeper.no_turn(nothing.reason, nothing.ended_ms - nothing.began_ms)
 
     def _feed(self, events: list[CallEvent]) -> None:

@@ -216,6 +216,8 @@ def replay(
 
     with told():
         result = run(chosen(vault=vault), call, real_time=real_time, keep=keep_hearing)
+        for difference in result.differences:
+            typer.echo(f"Otherwise than in the call, at {difference}", err=True)
         if as_json:
             print_json(result.as_json())
             return

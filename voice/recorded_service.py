@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, model_validator
 
 from voice.engines.realtime_lines import whole
-from voice.engines.realtime_records import What
+from voice.engines.realtime_records import Given, GivenKind, Happened, Passed
 from voice.errors import RecordingInvalid
 from voice.recorded_files import Engine, Strict, lines_of
 from voice.recorded_sound import read_sound
@@ -26,27 +26,6 @@ MOST_BYTES = 64_000_000
 MOST_SOUND_BYTES = 2 * SOUND_HZ * 3 * 3600
 
 Name = Literal["openai", "gemini"]
-Happened = What | Literal["sound"]
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """One thing on one socket, `at_ms` of the call. `body` as in the file."""
-
-    at_ms: float
-    socket: int
-    what: Happened
-    body: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What the call told its engine when it was asked; see `Opening`."""
-
-    kind: Literal["news", "notes", "prefix", "tool"]
-    question: Any
-    answer: Any
-    took_ms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +80,7 @@ class _Ended(Strict):
 
 
 class _Given(Strict):
-    kind: Literal["news", "notes", "prefix", "tool"]
+    kind: GivenKind
     question: Any
     answer: Any
     took_ms: float

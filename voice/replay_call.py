@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from dataclasses import replace
+
 from memory import Memory
+from memory.records import HandOver
 from voice.call import Call, CallSetup
 from voice.config import Config
+from voice.engines.lasting import LastingEngine
+from voice.engines.protocol import Engine
+from voice.engines.realtime_replayed import ReplayedEngine
 from voice.engines.recorded import RecordedEngine
+from voice.errors import EngineUnavailable
 from voice.hearing.asking import Asked
 from voice.hearing.ears import Ears
 from voice.hearing.listener import HearingSettings
 from voice.logs import forward_loguru
 from voice.recording import RecordedCall, RecordedTyped
-from voice.records import Heard, LatencyMeasured, NoTurn, TurnAdded
+from voice.records import EndReason, LatencyMeasured, NoTurn, TurnAdded
 from voice.replayed import Clock, ReplayResult
 from voice.transports.recording import RecordingTransport
 
@@ -26,30 +35,21 @@ async def replay_call(
     """Run the call from its start to its end. The worker hears."""
     forward_loguru()
     session = memory.session()
-    transport = RecordingTransport(recording)
+    transport = RecordingTransport(recording, began_s=asyncio.get_running_loop().time())
     noises: list[NoTurn] = []
-
-    def heard(event: Heard) -> None:
-        if isinstance(event, NoTurn):
-            noises.append(event)
-
     began_s = clock.passed_s()
+    service = ReplayedEngine(recording.service) if recording.service is not None else None
     call = Call(
         CallSetup(
             transport=transport,
-            ears=Ears(
-                worker,
-                # Nobody reads along, and no model reads ahead: partial text decides nothing.
-                HearingSettings(judge=config.vad, partial_every_ms=0),
-                recording.languages,
-                recording.language,
-            ),
-            engine=RecordedEngine(recording.answers, recording.engine, heard),
+            ears=Ears(worker, _hearing(recording, config), recording.languages, recording.language),
+            engine=_engine(recording, service),
             conversation=memory.begin(recording.conversation, "call", clock.now()),
             memory=memory,
             session=session,
             language=recording.language,
             now=clock.now,
+            no_turn=noises.append,
         )
     )
 
@@ -57,13 +57,43 @@ async def replay_call(
         await call.typed(turn.text, pasted=turn.pasted)
 
     transport.connect_keyboard(keyboard)
-    result = await call.run()
+    reason: EndReason = "engine failed"
+    hand_overs: tuple[HandOver, ...] = ()
+    with contextlib.suppress(EngineUnavailable):  # as in the call, which told the user
+        result = await call.run()
+        reason, hand_overs = result.reason, result.hand_overs
     return ReplayResult(
         turns=tuple(each.turn for each in transport.events if isinstance(each, TurnAdded)),
         noises=tuple(noises),
-        hand_overs=result.hand_overs,
+        hand_overs=hand_overs,
         latencies=tuple(e for e in transport.events if isinstance(e, LatencyMeasured)),
         events=tuple(transport.events),
-        ended=result.reason,
+        ended=reason,
         length_s=clock.passed_s() - began_s,
+        differences=service.differences() if service is not None else (),
     )
+
+
+def _hearing(recording: RecordedCall, config: Config) -> HearingSettings:
+    settings = HearingSettings(judge=config.vad)
+    if recording.service is not None:
+        return settings
+    # Nobody reads along, and no model reads ahead. A service may be told of a turn by its first
+    # words.
+    return replace(settings, partial_every_ms=0)
+
+
+def _engine(recording: RecordedCall, service: ReplayedEngine | None) -> Engine:
+    """The recorded answers; where there was a voice service, they stand behind it, as what took
+    over from it did."""
+    answers = RecordedEngine(recording.answers, recording.engine)
+    if service is None or recording.service is None:
+        return answers
+    spare = recording.service.spare
+
+    async def stands_in() -> Engine:
+        if spare is None:
+            raise EngineUnavailable("In the recorded call nothing stood in for the voice service.")
+        return RecordedEngine(recording.answers, spare)
+
+    return LastingEngine(service, stands_in)

@@ -10,6 +10,7 @@ from typing import Any
 
 from memory import ReviewReport
 from memory.records import Change, HandOver, Trigger, Turn
+from voice.engines.realtime_compared import Difference
 from voice.recording import Outcome
 from voice.records import (
     CallEvent,
@@ -23,7 +24,8 @@ from voice.records import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayResult:
-    """What came out of a replay. `length_s` is how long the call took on its own clock."""
+    """What came out of a replay. `length_s` is how long the call took on its own clock,
+    `differences` what its engine told a voice service otherwise than in the call."""
 
     turns: tuple[Turn, ...]
     noises: tuple[NoTurn, ...]
@@ -34,6 +36,7 @@ class ReplayResult:
     length_s: float
     reviewed: ReviewReport = field(default_factory=ReviewReport)
     changes: tuple[Change, ...] = ()
+    differences: tuple[Difference, ...] = ()
 
     @property
     def marked(self) -> int:

@@ -7,6 +7,7 @@ import re
 import shutil
 import time
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ import pytest
 
 from voice.audio import write_wav
 from voice.config import Config, load
+from voice.engines import realtime_compared
 from voice.errors import AudioUnreadable, RecordingInvalid, WeightsMissing
+from voice.recorded_service import SERVICE
 from voice.recording import Outcome, RecordedCall, read_recording
 from voice.records import CallEnded, HandedOver, LatencyMeasured, StateChanged, TurnAdded
 from voice.replay import run
@@ -147,6 +150,119 @@ def test_a_file_of_sound_is_replayed_too(config: Config, tmp_path: Path) -> None
     write_wav(tmp_path / "quiet night.wav", np.zeros(32_000, np.int16))
     result = run(config, tmp_path / "quiet night.wav")
     assert (result.turns, result.hand_overs, result.ended) == ((), (), "hang-up")
+
+
+# With a voice service -----------------------------------------------------------------
+
+REMOTE = (
+    "openai-interruption", "openai-tool", "openai-socket-lost", "gemini-go-away",
+    "gemini-refused-handle",
+)  # fmt: skip
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Config:
+    """Settings of a machine without models: what was heard is kept with these calls."""
+    (tmp_path / "vault").mkdir()
+    return load(
+        {"vault": tmp_path / "vault", "state": tmp_path / "state", "weights": tmp_path / "none"}
+    )
+
+
+@pytest.mark.parametrize("name", REMOTE)
+def test_a_call_with_a_service_is_the_same_again(
+    name: str, bare: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Turns with their times, cuts, hand-overs, and every event that the engine sends, to the
+    millisecond; the engine is the real one, the wire a recording."""
+    for tolerance in ("HEARD_MS", "SOUND_MS", "LATE_MS"):
+        monkeypatch.setattr(realtime_compared, tolerance, 1e-3)
+    call = read_recording(CALLS / name)
+    assert isinstance(call, RecordedCall)
+    result = run(bare, CALLS / name)
+    assert result.differences == ()
+    assert result.outcome() == call.expected
+
+
+@pytest.mark.parametrize("name", ["openai-socket-lost", "gemini-refused-handle"])
+def test_three_runs_with_a_service_are_equal_to_the_byte(name: str, bare: Config) -> None:
+    """Also where sockets were lost and tried again after a while."""
+    runs = {
+        json.dumps([result.as_json(), result.events_json(), [*map(str, result.differences)]])
+        for result in (run(bare, CALLS / name) for _ in range(3))
+    }
+    assert len(runs) == 1
+
+
+def lines_of(call: Path) -> list[dict[str, Any]]:
+    return list(map(json.loads, (call / SERVICE).read_text(encoding="utf-8").splitlines()))
+
+
+def changed(tmp_path: Path, name: str, change: Callable[[list[dict[str, Any]]], None]) -> Path:
+    """A copy of a recorded call in which something else was sent, as if by another engine."""
+    call = tmp_path / name
+    shutil.copytree(CALLS / name, call)
+    lines = lines_of(call)
+    change(lines)
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (call / SERVICE).write_text(text, encoding="utf-8")
+    return call
+
+
+def sent(lines: list[dict[str, Any]], kind: str) -> dict[str, Any]:
+    return next(line for line in lines if line.get("sent", {}).get("type") == kind)
+
+
+def cut_elsewhere(lines: list[dict[str, Any]]) -> None:
+    sent(lines, "conversation.item.truncate")["sent"]["audio_end_ms"] -= 500
+
+
+def never_cancelled(lines: list[dict[str, Any]]) -> None:
+    lines.remove(sent(lines, "response.cancel"))
+
+
+def another_voice(lines: list[dict[str, Any]]) -> None:
+    sent(lines, "session.update")["sent"]["session"]["audio"]["output"]["voice"] = "ash"
+
+
+def told_more(lines: list[dict[str, Any]]) -> None:
+    commit = sent(lines, "input_audio_buffer.commit")
+    extra = {**commit, "sent": {"type": "session.update", "session": {"speed": 2}}}
+    lines.insert(lines.index(commit), extra)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            cut_elsewhere,
+            r"7\.\d+ s, socket 0: sends conversation.item.truncate at \d+ ms, \d+ then",
+        ),
+        (never_cancelled, r"socket 0: sends response.cancel, which it did not then"),
+        (another_voice, r'session.update with session.audio.output.voice "marin", "ash" then'),
+        (told_more, r'sends session.update no more: {"type": "session.update", "session"'),
+    ],
+)
+def test_what_is_sent_otherwise_is_told(
+    tmp_path: Path, bare: Config, change: Callable[[list[dict[str, Any]]], None], told: str
+) -> None:
+    """When, on which socket, and what; the replay goes on."""
+    result = run(bare, changed(tmp_path, "openai-interruption", change))
+    [difference] = result.differences
+    assert re.search(told, str(difference)), difference
+    assert [turn.text for turn in result.turns][-1] == "Ten past ten."
+
+
+def test_a_call_that_was_killed_is_replayed_as_far_as_it_went(tmp_path: Path, bare: Config) -> None:
+    """The service says nothing any more; the call ends with its sound."""
+
+    def killed(lines: list[dict[str, Any]]) -> None:
+        del lines[next(n for n, line in enumerate(lines) if line["at_ms"] > 6_000) :]
+
+    result = run(bare, changed(tmp_path, "openai-interruption", killed))
+    assert result.ended == "hang-up"
+    assert result.turns[1].text.startswith("Once there was a fisherman")
+    assert result.differences == ()
 
 
 # Without sound ------------------------------------------------------------------------

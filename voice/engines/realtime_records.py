@@ -178,3 +178,28 @@ class Seen:
 
 Witness = Callable[[Seen], None]
 """It never waits and never raises."""
+
+Happened = What | Literal["sound"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """One thing on one socket, `at_ms` of the call. `body` as in the file."""
+
+    at_ms: float
+    socket: int
+    what: Happened
+    body: Any
+
+
+GivenKind = Literal["news", "notes", "prefix", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the call told its engine when it was asked; see `Opening`."""
+
+    kind: GivenKind
+    question: Any
+    answer: Any
+    took_ms: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from pipecat.frames.frames import (
@@ -37,19 +37,16 @@ class RecordedEngine:
     """Answers the user's n-th turn with the recorded answer to the n-th turn.
 
     The words and their durations are those of the recording; the sound is a quiet tone. A
-    turn without a recorded answer gets none, as in the call itself. `watch` is told what
-    the ears heard.
+    turn without a recorded answer gets none, as in the call itself.
     """
 
     def __init__(
         self,
         answers: Sequence[RecordedAnswer],
         description: EngineDescription,
-        watch: Callable[[Heard], None] = lambda _: None,
     ) -> None:
         self._answers = {answer.turn: answer for answer in answers}
         self._description = description
-        self._watch = watch
 
     @property
     def description(self) -> EngineDescription:
@@ -58,7 +55,7 @@ class RecordedEngine:
     async def open(self, opening: Opening) -> list[FrameProcessor]:
         # A session that follows a failed one goes on counting where that one stopped.
         said = sum(turn.speaker == "user" for turn in opening.earlier)
-        return [_Answerer(self._answers, said, self._watch)]
+        return [_Answerer(self._answers, said)]
 
     def heard(self, turn: Turn) -> None:
         """What was heard changes nothing: the next answer is fixed."""
@@ -74,10 +71,8 @@ class _Answerer(FrameProcessor):
         self,
         answers: dict[int, RecordedAnswer],
         user_turns: int,
-        watch: Callable[[Heard], None],
     ) -> None:
         super().__init__()
-        self._watch = watch
         self._answers = answers
         self._user_turns = user_turns
         self._speaking: asyncio.Task[None] | None = None
@@ -89,7 +84,6 @@ class _Answerer(FrameProcessor):
             await self._stop()
         await self.push_frame(frame, direction)
         if isinstance(frame, HeardFrame):
-            self._watch(frame.event)
             await self._hear(frame.event)
         elif isinstance(frame, TypedFrame):
             await self._answer(None, asyncio.get_running_loop().time())

@@ -48,11 +48,17 @@ class RecordingTransport:
     the rule itself may end the call. Typed turns go to the keyboard that
     is connected, at their positions.
     `played` holds the output's samples if asked for. `latency_s` is how long the device takes
-    to be heard. Made inside a running loop.
+    to be heard. The microphone is open since `began_s` of the loop's time, or else since the
+    call's pipeline began. Made inside a running loop.
     """
 
     def __init__(
-        self, call: RecordedCall, *, collect: bool = False, latency_s: float = 0.0
+        self,
+        call: RecordedCall,
+        *,
+        collect: bool = False,
+        latency_s: float = 0.0,
+        began_s: float | None = None,
     ) -> None:
         self.gone: asyncio.Future[EndReason] = asyncio.get_running_loop().create_future()
         self.events: list[CallEvent] = []
@@ -62,7 +68,7 @@ class RecordingTransport:
             audio_out_10ms_chunks=2,
             audio_out_end_silence_secs=0,
         )
-        self._input = _Input(call, self.microphone, self.gone)
+        self._input = _Input(call, self.microphone, self.gone, began_s)
         self.playback = SinkPlayback(latency_s=latency_s)
         self._output = _Output(params, self.playback, collect=collect)
 
@@ -86,8 +92,15 @@ class RecordingTransport:
 
 
 class _Input(MicrophoneInput):
-    def __init__(self, call: RecordedCall, intake: Intake, gone: asyncio.Future[EndReason]) -> None:
+    def __init__(
+        self,
+        call: RecordedCall,
+        intake: Intake,
+        gone: asyncio.Future[EndReason],
+        began_s: float | None,
+    ) -> None:
         super().__init__(intake)
+        self._began_s = began_s
         self._call = call
         self._microphone = intake
         self._gone = gone
@@ -108,7 +121,7 @@ class _Input(MicrophoneInput):
     async def _feed(self) -> None:
         """One frame each 20 ms, when its last sample would have been spoken."""
         loop = asyncio.get_running_loop()
-        began_s = loop.time()
+        began_s = loop.time() if self._began_s is None else self._began_s
         call = self._call
         typed = list(call.typed)
         length_ms = call.duration_ms
