@@ -27,6 +27,7 @@ _PIECE_CHARS = 2000
 _BOUNDARY_LANGUAGES = ("de", "en", "es")
 _MAY_END = re.compile(r"[^\w\s,;:'’\"()/&%$€#+*=<>-]")
 _AT_THE_END = " \t\r\n.!?…"
+_NEVER = r"[^\s\S]"
 _WHOLE_WORD = re.compile(r"[^\W\d_]{3,}[.!?…]+[\"'»”)]*\s*$")
 
 
@@ -52,6 +53,8 @@ class _Cues:
     opens_request: Any
     whole: Any
     glue: Any
+    subject: Any
+    done: Any
 
 
 @lru_cache(maxsize=1)
@@ -75,6 +78,11 @@ def _cues() -> tuple[_Cues, ...]:
                     rf"(?:{request}|{written.alternation('question')})\b"
                 ),
                 whole=re2.compile(rf"\b(?:{written.alternation('whole')})\b"),
+                subject=re2.compile(
+                    rf"(?:^|(?:^|\W)(?:{written.alternation('clause')}) )"
+                    rf"(?:{written.alternation('subject')}) $"
+                ),
+                done=re2.compile(rf"(?:{written.alternation('done') or _NEVER})\b"),
                 glue=re2.compile(rf"(?:^|\W)(?:{written.alternation('glue')})[\s,:'\"]*$"),
             )
         )
@@ -176,5 +184,15 @@ def _free(cues: _Cues, cue: Any, clause: str) -> Iterator[int]:
     for match in cue.finditer(clause):
         at = match.start()
         before = clause[max(0, at - _REACH_CHARS) : at]
-        if at and not cues.glue.search(before):
-            yield at
+        if not at or cues.glue.search(before):
+            continue
+        if cues.done.match(clause[at : at + _REACH_CHARS]) and _does_it(cues, clause, at):
+            continue
+        yield at
+
+
+def _does_it(cues: _Cues, clause: str, at: int) -> bool:
+    """ "My parents | call me": who is named in front does it."""
+    begin = max(0, at - _REACH_CHARS)
+    cut_off = "…" if begin else ""
+    return cues.subject.search(f"{cut_off}{clause[begin:at]}") is not None

@@ -27,6 +27,16 @@ from memory.languages.sentences import sentences
         ("busca un restaurante soy celiaca", ["busca un restaurante", "soy celiaca"]),
         ("si fuera vegano busca un restaurante", ["si fuera vegano busca un restaurante"]),
         ("i'm vegan such mir ein restaurant", ["i'm vegan", "such mir ein restaurant"]),
+        ("my parents call me every sunday", ["my parents call me every sunday"]),
+        ("i think that my kids play the violin", ["i think that my kids play the violin"]),
+        ("mum and dad call me on sundays", ["mum and dad call me on sundays"]),
+        ("i live with my parents call my mum", ["i live with my parents", "call my mum"]),
+        ("turn off the lights play some jazz", ["turn off the lights", "play some jazz"]),
+        ("mi hija da a luz en febrero", ["mi hija da a luz en febrero"]),
+        ("recuerda que mi vecina abre la puerta", ["recuerda que mi vecina abre la puerta"]),
+        ("los lunes mi mujer llama a su madre", ["los lunes mi mujer llama a su madre"]),
+        ("vivo con mi hermana llama a mi madre", ["vivo con mi hermana", "llama a mi madre"]),
+        ("apaga las luces pon algo de música", ["apaga las luces", "pon algo de música"]),
     ],
 )
 def test_clauses(text: str, expected: list[str]) -> None:
