@@ -3,8 +3,9 @@
     python bench/hearing.py --data ../shared/data/speech
 
 Word error rates of the whole path (voice detection, turn taking, transcription) beside the
-bare model on the same files in the same run; turns out of noise; what an idle call and a
-talking one cost; how long the words of a turn take. Prints Markdown.
+bare model on the same files in the same run, as they are and behind a second of a quiet room, as
+in a call; turns out of noise; what an idle call and a talking one cost; how long the words of a
+turn take. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class Errors:
 
 
 DRAWS = 10_000
+ROOM_S = 1.0
 
 
 def interval(truth: Sequence[str], ours: Sequence[str], bare: Sequence[str]) -> tuple[float, float]:
@@ -76,9 +78,10 @@ def interval(truth: Sequence[str], ours: Sequence[str], bare: Sequence[str]) -> 
 
 
 def normalised(text: str) -> str:
-    """Lower case without accents and punctuation, for both sides alike."""
-    plain = unicodedata.normalize("NFD", text.casefold())
-    return " ".join(re.findall(r"[a-z0-9ß]+", "".join(c for c in plain if c.isascii() or c == "ß")))
+    """Lower case without accents and punctuation, for both sides alike; "2.30pm" and "2 30 p.m." are one."""
+    folded = unicodedata.normalize("NFD", text.casefold())
+    plain = "".join(c for c in folded if c.isascii() or c == "ß")
+    return re.sub(r"\b([ap]) m\b", r"\1m", " ".join(re.findall(r"[0-9]+|[a-zß]+", plain)))
 
 
 def clips(data: Path) -> tuple[list[Clip], list[Path]]:
@@ -97,14 +100,20 @@ def said(events: Sequence[Heard]) -> list[UserSaid]:
 
 
 async def word_errors(
-    spoken: Sequence[Clip], worker: Worker, whisper: WhisperModel, verbose: bool
+    spoken: Sequence[Clip],
+    worker: Worker,
+    whisper: WhisperModel,
+    *,
+    before: Samples,
+    verbose: bool,
 ) -> dict[Language, Errors]:
+    """Each clip behind `before`."""
     table: dict[Language, Errors] = {}
     for language in LANGUAGES:
         of_language = [clip for clip in spoken if clip.language == language]
         truth, ours, bare, turns = [], [], [], 0
         for clip in of_language:
-            samples = decode(clip.path)
+            samples = np.concatenate([before, decode(clip.path)])
             heard = said(await hear_samples(samples, worker, language=language))
             turns += len(heard)
             audio = samples.astype(np.float32) / 32768.0
@@ -197,13 +206,16 @@ async def measure(data: Path, *, talk: int, verbose: bool) -> None:
     assert worker.pid is not None
     print("| language | clips | words | turns | ours WER % | bare model WER % | worse by, 95 % |")
     print("|---|---|---|---|---|---|---|")
-    table = await word_errors(spoken, worker, whisper, verbose)
-    for language, row in table.items():
-        print(
-            f"| {language} | {row.clips} | {row.words} | {row.turns} "
-            f"| {row.ours * 100:.1f} | {row.bare * 100:.1f} "
-            f"| {row.worse[0] * 100:+.1f} to {row.worse[1] * 100:+.1f} |"
-        )
+    for where, before_s in (("", 0.0), (", in a room", ROOM_S)):
+        before = room(before_s)
+        table = await word_errors(spoken, worker, whisper, before=before, verbose=verbose)
+        for language, row in table.items():
+            print(
+                f"| {language}{where} | {row.clips} | {row.words} | {row.turns} "
+                f"| {row.ours * 100:.1f} | {row.bare * 100:.1f} "
+                f"| {row.worse[0] * 100:+.1f} to {row.worse[1] * 100:+.1f} |",
+                flush=True,
+            )
     print("\n| noise | seconds | turns |\n|---|---|---|", flush=True)
     for path in noise:
         samples = decode(path)
