@@ -118,6 +118,9 @@ class Room:
     def sounding(self) -> bool:
         return self._loudspeaker.sounding(self._loudspeaker.taken)
 
+    def late_s(self) -> float:
+        return 0.0
+
     def envelope(self) -> list[float]:
         return self._loudspeaker.envelope()
 

@@ -490,7 +490,7 @@ class House:
                 language=self._language,
                 now=now,
                 watch=watch,
-                recorder=RecordingProcessor(recorder) if recorder else None,
+                recorder=RecordingProcessor(recorder, transport.playback) if recorder else None,
             )
         )
         listening = asyncio.create_task(_obey(transport, call))

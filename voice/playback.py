@@ -41,6 +41,10 @@ class Playback(Protocol):
         """Whether something given is still to be heard: it waits, or is on its way."""
         ...
 
+    def late_s(self) -> float:
+        """How long what the device takes now needs to be heard, as far as is known."""
+        ...
+
     def envelope(self) -> list[float]:
         """The level in dBFS of what went to the device, per 20 ms, the latest last."""
         ...

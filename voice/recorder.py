@@ -211,10 +211,12 @@ class Recorder:
                 {"text": text, "duration_ms": round(samples * 1000 / sample_rate_hz)}
             )
 
-    def answer_ended(self) -> None:
-        """The answer is whole, or was interrupted."""
+    def answer_ended(self, late_s: float | None = None) -> None:
+        """The answer is whole, or was interrupted; what is played now is heard so much later."""
         answer, self._answer = self._answer, None
         if answer is not None and answer["pieces"]:
+            if late_s is not None:
+                answer["late_ms"] = round(1000 * late_s)
             self._line("answers.jsonl", answer)
 
     def event(self, event: CallEvent) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import statistics
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -58,6 +59,7 @@ class RecordedAnswer:
     `delay_ms` runs from the decision that the turn was over (or from the typed turn) to the
     first sound, `first_word_ms` to the language model's first word where the engine told.
     `ready_ms`: how long after the turn's last sound an answer that was begun on a guess let it end.
+    `late_ms`: how long what was played at its end needed to be heard, where that was kept.
     """
 
     turn: int
@@ -66,6 +68,7 @@ class RecordedAnswer:
     first_word_ms: int | None
     pieces: tuple[Piece, ...]
     ready_ms: int | None = None
+    late_ms: int | None = None
 
     @property
     def text(self) -> str:
@@ -136,6 +139,12 @@ class RecordedCall:
     """What passed between the call and its voice service, where it had one and it was kept."""
 
     @property
+    def late_ms(self) -> float:
+        """How long the device needed to be heard: the median of its answers, 0 where none told."""
+        told = [each.late_ms for each in self.answers if each.late_ms is not None]
+        return statistics.median(told) if told else 0.0
+
+    @property
     def duration_ms(self) -> int:
         """From the beginning to the last sample or typed turn."""
         spoken_ms = len(self.microphone) * 1000 // (2 * RATE_HZ)
@@ -176,6 +185,7 @@ class _Answer(Strict):
     first_word_ms: Annotated[int, Field(ge=0)] | None = None
     ready_ms: Annotated[int, Field(ge=0)] | None = None
     pieces: tuple[_Piece, ...]
+    late_ms: Annotated[int, Field(ge=0)] | None = None
 
 
 class _Typed(Strict):
@@ -347,6 +357,7 @@ def _read_folder(folder: Path) -> RecordedCall:
                 first_word_ms=answer.first_word_ms,
                 ready_ms=answer.ready_ms,
                 pieces=tuple(Piece(**dict(piece)) for piece in answer.pieces),
+                late_ms=answer.late_ms,
             )
             for answer in lines_of(_Answer, folder / "answers.jsonl")
         ),

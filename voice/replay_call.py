@@ -35,7 +35,11 @@ async def replay_call(
     """Run the call from its start to its end. The worker hears."""
     forward_loguru()
     session = memory.session()
-    transport = RecordingTransport(recording, began_s=asyncio.get_running_loop().time())
+    transport = RecordingTransport(
+        recording,
+        latency_s=recording.late_ms / 1000,
+        began_s=asyncio.get_running_loop().time(),
+    )
     noises: list[NoTurn] = []
     began_s = clock.passed_s()
     service = ReplayedEngine(recording.service) if recording.service is not None else None

@@ -105,6 +105,9 @@ class DevicePlayback:
         with self._lock:
             return self._loudspeaker.sounding(self._heard_at())
 
+    def late_s(self) -> float:
+        return self._latency_s
+
     def envelope(self) -> list[float]:
         with self._lock:
             return self._loudspeaker.envelope()

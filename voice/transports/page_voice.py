@@ -91,6 +91,9 @@ class PagePlayback:
     def sounding(self) -> bool:
         return self._held_at is not None or self.loudspeaker.sounding(self.device)
 
+    def late_s(self) -> float:
+        return (self.loudspeaker.taken - self.device) / RATE_HZ
+
     def envelope(self) -> list[float]:
         return self.loudspeaker.envelope()
 

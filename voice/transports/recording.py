@@ -28,7 +28,7 @@ from voice.frames import (
 )
 from voice.intake import Intake
 from voice.playback import RATE_HZ as PLAYED_HZ
-from voice.playback import Loudspeaker, pts_of
+from voice.playback import Loudspeaker, Playback, pts_of
 from voice.recorder import Recorder
 from voice.recording import RATE_HZ, RecordedCall, RecordedTyped
 from voice.records import CallEvent, EndReason
@@ -147,7 +147,7 @@ class SinkPlayback:
     def __init__(self, *, latency_s: float = 0.0) -> None:
         self.loudspeaker = Loudspeaker()
         self.collected: bytearray | None = None
-        self._latency = round(latency_s * PLAYED_HZ)
+        self._latency_s = latency_s
         self._began_s: float | None = None
 
     def played(self) -> int:
@@ -155,6 +155,9 @@ class SinkPlayback:
 
     def sounding(self) -> bool:
         return self.loudspeaker.sounding(self._heard_at())
+
+    def late_s(self) -> float:
+        return self._latency_s
 
     def envelope(self) -> list[float]:
         self.advance()
@@ -202,7 +205,7 @@ class SinkPlayback:
 
     def _heard_at(self) -> int:
         self.advance()
-        return self.loudspeaker.taken - self._latency
+        return self.loudspeaker.taken - round(self._latency_s * PLAYED_HZ)
 
 
 class _Output(BaseOutputTransport):
@@ -248,9 +251,10 @@ class RecordingProcessor(FrameProcessor):
     be recorded only as far as it was heard, and could not be interrupted again.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, playback: Playback) -> None:
         super().__init__()
         self._recorder = recorder
+        self._playback = playback
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -274,6 +278,6 @@ class RecordingProcessor(FrameProcessor):
             case SpokenFrame():
                 recorder.spoken(frame.text, frame.samples, frame.sample_rate_hz, frame.language)
             case AnswerDoneFrame() | InterruptionFrame():
-                recorder.answer_ended()
+                recorder.answer_ended(self._playback.late_s())
             case _:
                 pass

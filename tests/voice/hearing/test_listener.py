@@ -362,6 +362,9 @@ class Steps:
     def sounding(self) -> bool:
         return not self.stopped
 
+    def late_s(self) -> float:
+        return 0.0
+
     def envelope(self) -> list[float]:
         # Two seconds of it have gone by already, and the room stayed quiet.
         return [-22.0, -30.0] * 100

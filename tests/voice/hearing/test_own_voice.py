@@ -24,6 +24,9 @@ class Played:
     def sounding(self) -> bool:
         return bool(self.levels) and self.levels[-1] > -90
 
+    def late_s(self) -> float:
+        return 0.0
+
     def envelope(self) -> list[float]:
         return self.levels[-200:]
 

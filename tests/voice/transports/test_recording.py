@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -154,15 +155,17 @@ class Played:
         call: RecordedCall,
         script: dict[int, Callable[[], Frame]],
         folder: Path | None = None,
+        latency_s: float = 0.0,
     ) -> None:
         self.call = call
+        self.latency_s = latency_s
         self.script = Script(script)
         self.folder = folder
         run_virtual(self._run, epoch_s=BEGAN_AT.timestamp(), grace_s=0)
 
     async def _run(self) -> None:
         began_s = asyncio.get_running_loop().time()
-        transport = RecordingTransport(self.call, collect=True)
+        transport = RecordingTransport(self.call, collect=True, latency_s=self.latency_s)
         engine = RecordedEngine(self.call.answers, ENGINE)
         processors = await engine.open(
             Opening(
@@ -193,7 +196,7 @@ class Played:
             processors,
             transport.output(),
             log,
-            RecordingProcessor(recorder) if recorder else None,
+            RecordingProcessor(recorder, transport.playback) if recorder else None,
         )
 
         async def keyboard(turn: RecordedTyped) -> None:
@@ -279,15 +282,21 @@ def test_what_was_played_can_be_listened_to() -> None:
 
 
 def test_a_live_call_is_recorded_as_it_was_played(tmp_path: Path) -> None:
-    """Recording a replay gives the recording again."""
+    """Recording a replay gives the recording again, with how late its device was heard."""
     call = recorded(8.0, typed=(RecordedTyped(at_ms=4000, text="Thanks.", pasted=True),))
-    Played(call, {1000: said}, tmp_path / "call")
+    Played(call, {1000: said}, tmp_path / "call", latency_s=0.12)
     again = read_recording(tmp_path / "call")
     assert isinstance(again, RecordedCall)
+    assert again.late_ms == 120
     assert again.answers == (
-        ANSWERS[0],
+        replace(ANSWERS[0], late_ms=120),
         RecordedAnswer(
-            turn=1, language="en", delay_ms=200, first_word_ms=None, pieces=ANSWERS[1].pieces
+            turn=1,
+            language="en",
+            delay_ms=200,
+            first_word_ms=None,
+            pieces=ANSWERS[1].pieces,
+            late_ms=120,
         ),
     )
     assert [(each.text, each.pasted) for each in again.typed] == [("Thanks.", True)]
