@@ -19,7 +19,7 @@ import sentencex
 
 from memory.languages import packaged, patterns
 from memory.languages.folding import fold, folded
-from memory.languages.words import tells_language
+from memory.languages.words import WORDS, lexicons, tells_language
 
 _REACH_CHARS = 48
 _SHORTEST_CUT_CHARS = 10
@@ -47,6 +47,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Cues:
+    language: str
     any: Any
     request: Any
     statement: Any
@@ -55,6 +56,7 @@ class _Cues:
     glue: Any
     subject: Any
     done: Any
+    ordinal: Any
 
 
 @lru_cache(maxsize=1)
@@ -70,6 +72,7 @@ def _cues() -> tuple[_Cues, ...]:
         request, statement = written.alternation("request"), written.alternation("statement")
         found.append(
             _Cues(
+                language=language,
                 any=re2.compile(rf"\b(?:{request}|{statement})\b"),
                 request=re2.compile(rf"\b(?:{request})\b"),
                 statement=re2.compile(rf"\b(?:{statement})\b"),
@@ -83,6 +86,9 @@ def _cues() -> tuple[_Cues, ...]:
                     rf"(?:{written.alternation('subject')}) $"
                 ),
                 done=re2.compile(rf"(?:{written.alternation('done') or _NEVER})\b"),
+                ordinal=re2.compile(
+                    rf"(?:^|\W)(?:{written.alternation('before_ordinal') or _NEVER}) \d{{1,2}}\.$"
+                ),
                 glue=re2.compile(rf"(?:^|\W)(?:{written.alternation('glue')})[\s,:'\"]*$"),
             )
         )
@@ -119,10 +125,26 @@ def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]
             agreed = found.get(told or "", agreed)
         begin = 0
         for end in sorted(set().union(*found.values())):
+            if _is_ordinal(line[max(0, end - _REACH_CHARS) : end], line[end : end + _REACH_CHARS]):
+                continue
             if end in agreed or _ends_before_lower_case(line, begin, end):
                 yield start + begin, start + end
                 begin = end
         start += len(line)
+
+
+def _is_ordinal(before: str, behind: str) -> bool:
+    """ "Am 19. März", not "am 19. Und du?"."""
+    said = fold(before.rstrip())
+    following = WORDS.match(fold(behind.lstrip()))
+    return (
+        said.endswith(".")
+        and following is not None
+        and any(
+            cues.ordinal.search(said) and following[0] not in lexicons()[cues.language].function
+            for cues in _cues()
+        )
+    )
 
 
 def ends(language: str, line: str) -> set[int]:

@@ -30,6 +30,7 @@ _LEAST_WORDS = 2
 _MOST_OPENERS = 6
 _MOST_STARTS = 8
 _MOST_FACTS = 8
+_NAMING_WORDS = 4
 _REACH_CHARS = 240
 _MOST_CHARS = 1_500
 """What is longer was not said at once; its beginning is read."""
@@ -194,7 +195,11 @@ def _whole_requests(text: str) -> Iterator[tuple[int, int, str]]:
     """
     waiting: tuple[int, int, int] | None = None
     for sentence in sentences(text):
-        goes_on = waiting and waiting[0] == sentence.within[0] and _states(sentence.text)
+        goes_on = (
+            waiting
+            and waiting[0] == sentence.within[0]
+            and (_states(sentence.text) or _is_unfinished(text[waiting[1] : waiting[2]]))
+        )
         if waiting and not goes_on:
             yield waiting[0], waiting[1], text[waiting[1] : waiting[2]]
             waiting = None
@@ -206,6 +211,24 @@ def _whole_requests(text: str) -> Iterator[tuple[int, int, str]]:
             yield sentence.within[0], sentence.start, sentence.text
     if waiting:
         yield waiting[0], waiting[1], text[waiting[1] : waiting[2]]
+
+
+def _is_unfinished(request: str) -> bool:
+    said = fold(request)
+    begun = _begun(said)
+    return begun is not None and _only_names(said[begun.end :])
+
+
+def _only_names(fact: str) -> bool:
+    """ "Sunday evenings | get me down": a few words that name something, and no verb. What follows
+    is said of it, whatever it looks like."""
+    words = _WORD.findall(fold(fact))
+    return 0 < len(words) <= _NAMING_WORDS and not any(
+        word in acts.acts_of(language).listed(name)
+        for word in words
+        for language in acts.languages()
+        for name in ("verbs", "own_verbs", "user")
+    )
 
 
 def _is_read_aloud(one: Asked, in_front: str) -> bool:
@@ -428,7 +451,8 @@ def _without_request(fact: str, rules: _Rules) -> str:
         if joint.start() > 0 and is_for_jarvis and opens_request(rest):
             return fact[: said.raw_span(0, joint.start())[1]].rstrip(_EDGES)
     for piece in sentences(fact)[1:]:
-        if opens_request(piece.text) or piece.text.endswith("?"):
+        asks = opens_request(piece.text) or piece.text.endswith("?")
+        if asks and not _only_names(fact[: piece.start]):
             fact = fact[: piece.start].rstrip(_EDGES)
             break
     thanks = rules.polite.search(fold(fact))

@@ -50,6 +50,11 @@ def test_clauses(text: str, expected: list[str]) -> None:
     [
         ("Ich wohne seit dem 3. Dezember in Köln. such mir was", 2),
         ("ich wohne hier. such mir was. danke", 3),
+        ("Wir heiraten am 19. März, in Linz", 1),
+        ("wir wohnen im 3. Stock und im 4. OG", 1),
+        ("im 2. Weltkrieg war Opa Pilot", 1),
+        ("Ich habe 3. Kommst du?", 2),
+        ("Ich komme am 19. Und du?", 2),
         ("Das ist z. B. gut.", 1),
         ("Frau Dr. Weiß kommt. Und du?", 2),
         ("I moved here two years ago. My sister lives in Rome.", 2),
