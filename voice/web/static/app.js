@@ -52,12 +52,20 @@ async function show() {
   mark();
   title();
   talk.left(name);
-  view.show(query);
   if (moved) {
-    $("main").focus({ preventScroll: true });
+    arrive();
     $("main").scrollTop = 0;
     say(t(name));
   }
+  view.show(query);
+}
+
+/** Keys go to the view from here on. That it is another one is seen: no ring around all of it. */
+function arrive() {
+  const main = $("main");
+  main.classList.add("arrived");
+  main.addEventListener("blur", () => main.classList.remove("arrived"), { once: true });
+  main.focus({ preventScroll: true });
 }
 
 function mark() {

@@ -5,11 +5,20 @@ import { t } from "./i18n.js";
 
 const dialog = $("dialog");
 let closed = null;
+let opener = null;
 
-dialog.addEventListener("close", () => {
+/** The browser gives the focus back; where the control is gone the view gets it. */
+function giveBack() {
+  if (document.activeElement !== document.body) return;
+  const place = opener?.isConnected && opener.checkVisibility() ? opener : $("main");
+  place.focus({ preventScroll: true });
+}
+
+dialog.addEventListener("close", async () => {
   dialog.replaceChildren();
-  closed?.();
+  await closed?.();
   closed = null;
+  giveBack();
 });
 
 export const isOpen = () => dialog.open;
@@ -27,6 +36,7 @@ export function open({ title, hidden = false, lead = null, body = [], foot = nul
     el("div", { class: about ? "bd about" : "bd", tabindex: "0" }, body), // scrolled by keys as well
     el("div", { class: "ft" }, foot ?? done),
   );
+  if (!dialog.open) opener = document.activeElement;
   if (!dialog.open) dialog.showModal(); // else what it says is replaced: closing is told late
   dialog.querySelector("[data-first]")?.focus();
 }

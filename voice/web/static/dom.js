@@ -62,6 +62,40 @@ export function el(tag, properties = {}, ...children) {
   return element;
 }
 
+// What a person reaches by Tab, and what it goes by when it was drawn anew.
+const REACHED = "button, a[href], input, select, textarea, summary, [tabindex]";
+const nameOf = (it) => `${it.tagName} ${it.dataset.key || it.id || it.getAttribute("aria-label") || it.textContent}`;
+const named = (root, selector, name) => [...root.querySelectorAll(selector)].find((each) => nameOf(each) === name);
+
+/**
+ * Show these in `root` instead of what is there. Who works by keys stays where they were: on the same
+ * control, else in the row that took its place, else at the title. What was opened stays open.
+ */
+export function redraw(root, ...children) {
+  const at = root.contains(document.activeElement) ? document.activeElement : null;
+  const before = at && { name: nameOf(at), caret: at.selectionStart ?? null, end: at.selectionEnd, top: at.scrollTop, row: rowOf(root, at) };
+  const open = [...root.querySelectorAll("details[open] > summary")].map(nameOf);
+  root.replaceChildren(...children);
+  for (const name of open) {
+    const summary = named(root, "details > summary", name);
+    if (summary) summary.parentElement.open = true;
+  }
+  if (!before) return;
+  const rows = [...root.querySelectorAll("[data-row]")];
+  const to = at.isConnected ? at : (named(root, REACHED, before.name) ?? (before.row === null ? null : rows[Math.min(before.row, rows.length - 1)]) ?? root.querySelector("h1"));
+  to?.focus({ preventScroll: to.tagName === at.tagName });
+  if (before.caret !== null && to?.setSelectionRange) to.setSelectionRange(before.caret, before.end);
+  if (to) to.scrollTop = before.top;
+}
+
+/** Which row it is in, or comes after; null above the first. */
+function rowOf(root, it) {
+  const rows = [...root.querySelectorAll("[data-row]")];
+  const own = rows.findIndex((row) => row.contains(it));
+  if (own >= 0) return own;
+  return rows.filter((row) => row.compareDocumentPosition(it) & Node.DOCUMENT_POSITION_FOLLOWING).length || null;
+}
+
 /** HTML that the server rendered and cleaned: markup without scripts, links or pictures. */
 export function rendered(html) {
   const holder = el("div", { class: "md" });

@@ -7,7 +7,7 @@ export const head = (title, lead, ...actions) =>
   el(
     "div",
     { class: "vhead" },
-    el("div", {}, el("h1", {}, title), lead ? el("p", {}, lead) : null),
+    el("div", {}, el("h1", { tabindex: "-1" }, title), lead ? el("p", {}, lead) : null),
     actions.length ? el("div", { class: "acts" }, actions) : null,
   );
 
@@ -40,7 +40,7 @@ export const choice = (label, options, chosen, choose) =>
     options.map(([key, text, n]) =>
       el(
         "button",
-        { type: "button", "aria-pressed": String(key === chosen), onclick: () => choose(key) },
+        { type: "button", "aria-pressed": String(key === chosen), "data-key": `${label} ${key}`, onclick: () => choose(key) },
         text,
         n === undefined ? null : el("span", { class: "n num" }, number(n)),
       ),

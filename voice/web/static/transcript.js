@@ -1,6 +1,6 @@
 // The transcript: finished turns in a log, the turns that still go on below it.
 
-import { $, el, icon } from "./dom.js";
+import { $, el, icon, redraw } from "./dom.js";
 import { clock, count, has, language, seconds, t } from "./i18n.js";
 import { button, entryText, says } from "./parts.js";
 
@@ -110,14 +110,15 @@ class Card {
     const title = this.title();
     const acts = this.wrote && this.change
       ? [
-          button(t(this.undone ? (this.forgot ? "take_out" : "put_it_back") : "undo"), () => this.acts.undo(this), { cls: "btn sm", key: this.undone ? null : "U" }),
+          button(t(this.undone ? (this.forgot ? "take_out" : "put_it_back") : "undo"), () => this.acts.undo(this), { cls: "btn sm", key: this.undone ? null : "U", "data-key": "undo" }),
           this.stands ? button(t("show"), () => this.acts.show(this), { cls: "btn sm ghost" }) : null,
         ]
       : [];
     const kind = this.wrote || event.waits ? "ok" : "no";
     this.box.className = `note ${kind}${this.wrote && !this.stands ? " gone" : ""}`;
     this.box.setAttribute("aria-label", title);
-    this.box.replaceChildren(
+    redraw(
+      this.box,
       el("div", { class: "t" }, icon(kind === "ok" ? "mark" : "no"), title, el("span", { class: "acts" }, acts)),
       event.entry ? el("p", { class: "entry" }, el("span", { class: "tx" }, "- ", entryText(event.entry))) : "",
       this.wrote ? "" : this.why(),
@@ -142,10 +143,10 @@ class Card {
     return t(key, { notebook: event.notebook });
   }
 
-  /** In our words where we have some; what the rules say themselves is English. */
+  /** In our words where we have some, else in the rule's own. */
   why() {
     const key = `why_${(this.event.why ?? "").replace(" ", "_")}`;
-    return has(key) ? el("p", {}, t(key)) : el("p", { lang: "en" }, this.event.reason ?? "");
+    return has(key) ? el("p", {}, t(key)) : says(this.event.reason ?? "", "p");
   }
 
   became(change) {

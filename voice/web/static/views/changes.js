@@ -1,6 +1,6 @@
 // Every line written, changed or taken out, and every one that the rules turned away.
 
-import { el } from "../dom.js";
+import { el, redraw } from "../dom.js";
 import { day, has, t } from "../i18n.js";
 import { button, byDay, choice, conversationName, empty, entryText, head, hourOf, problem, quote, says, tag } from "../parts.js";
 import { fetched } from "../server.js";
@@ -13,7 +13,7 @@ const wordOf = (kind) => t(`kind_${kind.replace(" ", "_")}`);
 
 export default class Changes {
   constructor(root, { go, say }) {
-    Object.assign(this, { root, go, say, kind: "all", words: "", rows: [], data: null, fault: null, failed: new Map() });
+    Object.assign(this, { root, go, say, kind: "all", words: "", rows: [], data: null, asked: 0, fault: null, failed: new Map() });
   }
 
   async show(query) {
@@ -30,7 +30,7 @@ export default class Changes {
   }
 
   async load() {
-    const asked = `${this.kind} ${this.words}`;
+    const asked = (this.asked += 1);
     try {
       const wanted = this.data ? this.rows.length : 0;
       const data = await fetched(this.at(0));
@@ -40,7 +40,7 @@ export default class Changes {
         rows.push(...more.rows);
         data.next = more.next;
       }
-      if (asked !== `${this.kind} ${this.words}`) return; // another question was asked meanwhile
+      if (asked !== this.asked) return; // what was asked later is newer
       Object.assign(this, { data, rows, fault: null });
     } catch (fault) {
       this.fault = fault;
@@ -49,18 +49,13 @@ export default class Changes {
   }
 
   draw() {
-    const typing = this.root.contains(document.activeElement) ? document.activeElement.id : null;
-    this.root.replaceChildren(
+    redraw(
+      this.root,
       head(t("changes"), t("changes_lead")),
       this.bar(),
       this.fault ? problem(this.fault, ["a_again", () => this.load()]) : "",
       ...(this.data ? this.list() : []),
     );
-    if (typing === "changes-words") {
-      const field = this.root.querySelector("#changes-words");
-      field.focus();
-      field.setSelectionRange(field.value.length, field.value.length);
-    }
   }
 
   bar() {
@@ -98,13 +93,19 @@ export default class Changes {
       }),
       this.data.next === null
         ? ""
-        : el("div", { class: "more-row" }, button(t("older_changes"), async () => {
-            const more = await fetched(this.at(this.data.next));
-            this.rows.push(...more.rows);
-            this.data.next = more.next;
-            this.draw();
-          })),
+        : el("div", { class: "more-row" }, button(t("older_changes"), () => this.older())),
     ];
+  }
+
+  async older() {
+    try {
+      const more = await fetched(this.at(this.data.next));
+      this.rows.push(...more.rows);
+      this.data.next = more.next;
+    } catch (fault) {
+      this.fault = fault;
+    }
+    this.draw();
   }
 
   row(row) {

@@ -1,6 +1,6 @@
 // The journal by day, insights, and what is being watched.
 
-import { el, icon, rendered } from "../dom.js";
+import { el, icon, redraw, rendered } from "../dom.js";
 import { clock, count, day as dayWords, number, shortDate, span, t, weekday, when } from "../i18n.js";
 import { button, empty, head, pairs, problem, says, stars } from "../parts.js";
 import { fetched } from "../server.js";
@@ -37,9 +37,13 @@ export default class Journal {
   }
 
   async older() {
-    const { days, more } = await fetched(`/api/journal?before=${this.days.at(-1).day}`);
-    this.days.push(...days);
-    this.more = more;
+    try {
+      const { days, more } = await fetched(`/api/journal?before=${this.days.at(-1).day}`);
+      this.days.push(...days);
+      this.more = more;
+    } catch (fault) {
+      this.fault = fault;
+    }
     this.draw();
   }
 
@@ -52,10 +56,10 @@ export default class Journal {
       this.fault = fault;
     }
     this.draw();
-    this.root.querySelector('.strip [aria-pressed="true"]')?.focus();
   }
 
   async think() {
+    if (this.busy) return;
     this.busy = true;
     this.draw();
     try {
@@ -72,8 +76,9 @@ export default class Journal {
 
   draw() {
     const { found } = this;
-    this.root.replaceChildren(
-      head(t("journal"), found ? el("span", { class: "mono" }, found.file) : t("journal_lead"), button(t(this.busy ? "thinking_now" : "think_now"), () => this.think(), { disabled: this.busy })),
+    redraw(
+      this.root,
+      head(t("journal"), found ? el("span", { class: "mono" }, found.file) : t("journal_lead"), button(t(this.busy ? "thinking_now" : "think_now"), () => this.think(), { "aria-disabled": String(this.busy), "data-key": "think" })),
       this.fault ? problem(this.fault, ["a_again", () => this.load()]) : "",
       this.thought ? says(this.thought, "p", { class: "small sub said-now", role: "status" }) : "",
       this.days.length ? this.strip() : "",
@@ -94,7 +99,7 @@ export default class Journal {
         const date = new Date(noon(day));
         return el(
           "button",
-          { type: "button", "aria-pressed": String(day === this.day), "aria-label": `${dayWords(noon(day)).full}, ${count(entries, "entry", "entries")}`, onclick: () => this.open(day) },
+          { type: "button", "aria-pressed": String(day === this.day), "data-key": day, "aria-label": `${dayWords(noon(day)).full}, ${count(entries, "entry", "entries")}`, onclick: () => this.open(day) },
           weekday(date),
           el("b", {}, number(date.getDate())),
           el("span", { class: "dots" }, Array.from({ length: Math.min(DOTS, entries) }, () => el("i"))),

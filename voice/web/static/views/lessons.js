@@ -2,7 +2,7 @@
 
 import { box, dot, drawn, line, picture, rule, words } from "../charts.js";
 import * as dialog from "../dialog.js";
-import { el, icon } from "../dom.js";
+import { el, icon, redraw } from "../dom.js";
 import { count, houseWords, number, shortDate, t } from "../i18n.js";
 import { button, choice, empty, head, pairs, problem, says, tag } from "../parts.js";
 import { fetched } from "../server.js";
@@ -81,7 +81,7 @@ function curve(lesson, now, floor) {
 
 export default class Lessons {
   constructor(root, { go, say }) {
-    Object.assign(this, { root, go, say, data: null, tab: "live", chosen: null, fault: null, busy: false, told: "" });
+    Object.assign(this, { root, go, say, data: null, asked: 0, tab: "live", chosen: null, fault: null, busy: false, told: "" });
   }
 
   async show(query) {
@@ -94,9 +94,11 @@ export default class Lessons {
   }
 
   async load() {
+    const asked = (this.asked += 1);
     try {
-      this.data = await fetched("/api/lessons");
-      this.fault = null;
+      const data = await fetched("/api/lessons");
+      if (asked !== this.asked) return; // what was asked later is newer
+      Object.assign(this, { data, fault: null });
     } catch (fault) {
       this.fault = fault;
     }
@@ -105,12 +107,12 @@ export default class Lessons {
 
   draw() {
     const { data } = this;
-    const at = document.activeElement?.dataset?.lesson;
-    this.root.replaceChildren(
+    redraw(
+      this.root,
       head(
         t("lessons"),
         t("lessons_lead"),
-        button(t(this.busy ? "reflecting" : "reflect_now"), () => this.reflect(), { disabled: this.busy }),
+        button(t(this.busy ? "reflecting" : "reflect_now"), () => this.reflect(), { "aria-disabled": String(this.busy), "data-key": "reflect" }),
         button(t("tidy_up"), () => this.tidy()),
       ),
       this.fault ? problem(this.fault, ["a_again", () => this.load()]) : "",
@@ -130,7 +132,6 @@ export default class Lessons {
           ]
         : []),
     );
-    if (at) this.root.querySelector(`[data-lesson="${CSS.escape(at)}"]`)?.focus();
   }
 
   live() {
@@ -155,7 +156,7 @@ export default class Lessons {
               el(
                 "button",
                 {
-                  type: "button", class: "li", "aria-pressed": String(each === chosen), "data-row": "", "data-lesson": each.id,
+                  type: "button", class: "li", "aria-pressed": String(each === chosen), "data-row": "", "data-key": each.id,
                   onclick: () => {
                     this.chosen = each.id;
                     this.draw();
@@ -223,7 +224,7 @@ export default class Lessons {
         forgotten.map((each) =>
           el(
             "li",
-            { class: "fg", tabindex: "-1", "data-row": "", "data-lesson": each.id },
+            { class: "fg", tabindex: "-1", "data-row": "", "data-key": each.id },
             el(
               "div",
               {},
@@ -251,6 +252,7 @@ export default class Lessons {
   }
 
   async reflect() {
+    if (this.busy) return;
     this.busy = true;
     this.told = "";
     this.draw();

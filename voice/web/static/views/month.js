@@ -2,7 +2,7 @@
 // the pictures below it prove it.
 
 import { box, line, picture, rule, steps, words } from "../charts.js";
-import { el } from "../dom.js";
+import { el, redraw } from "../dom.js";
 import { count, dollars, monthName, number, seconds, short, t } from "../i18n.js";
 import { button, empty, head, problem } from "../parts.js";
 import { fetched } from "../server.js";
@@ -51,15 +51,16 @@ export default class Month {
   draw() {
     const { data } = this;
     if (!data) {
-      this.root.replaceChildren(head(t("month"), ""), this.fault ? problem(this.fault, ["a_again", () => this.load()]) : "");
+      redraw(this.root, head(t("month"), ""), this.fault ? problem(this.fault, ["a_again", () => this.load()]) : "");
       return;
     }
     const [year, month] = data.month.split("-").map(Number);
     const turn = (by, label, disabled) => {
       const to = neighbour(data.month, by);
-      return button(by < 0 ? `← ${monthName(...to.split("-").map(Number))}` : `${monthName(...to.split("-").map(Number))} →`, () => this.to(to), { label: t(label), disabled });
+      return button(by < 0 ? `← ${monthName(...to.split("-").map(Number))}` : `${monthName(...to.split("-").map(Number))} →`, () => disabled || this.to(to), { label: t(label), "aria-disabled": String(disabled) });
     };
-    this.root.replaceChildren(
+    redraw(
+      this.root,
       head(monthName(year, month), "", turn(-1, "month_before", !data.oldest || data.month <= data.oldest), turn(1, "month_after", data.month >= data.newest)),
       this.fault ? problem(this.fault, ["a_again", () => this.load()]) : "",
       ...(data.calls || data.user_turns || data.latency ? [this.sentence(), this.pictures()] : [empty(t("empty_month"))]),

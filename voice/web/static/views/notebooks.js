@@ -1,6 +1,6 @@
 // The two notebooks as they are on disk: what stands there, from which words, and an editor.
 
-import { el, kept } from "../dom.js";
+import { el, kept, redraw } from "../dom.js";
 import { count, percent, t, when } from "../i18n.js";
 import { button, conversationName, empty, entryText, head, message, meter, problem, quote, says, tag, time, told } from "../parts.js";
 import { fetched } from "../server.js";
@@ -114,7 +114,8 @@ class Editor {
     const { crossed } = this;
     this.status = el("span", { role: "status" }, t(this.dirty ? "not_saved_yet" : "counts_from_next"));
     const field = el("div", {}, el("label", { class: crossed ? "side-label" : "vh", htmlFor: this.area.id }, crossed ? t("yours") : t("the_file", { notebook: this.name })), this.area);
-    this.root.replaceChildren(
+    redraw(
+      this.root,
       this.unwritable ? message({ title: t("only_read"), text: this.unwritable, kind: "handled" }) : "",
       crossed ? message({ title: t("crossed", { notebook: this.name }), text: t("crossed_p") }) : "",
       this.fault ? problem(this.fault) : "",
@@ -143,7 +144,7 @@ class Editor {
 
 export default class Notebooks {
   constructor(root, { go, say }) {
-    Object.assign(this, { root, go, say, data: null, fault: null, editors: new Map(), gone: [], newest: null });
+    Object.assign(this, { root, go, say, data: null, fault: null, editors: new Map(), gone: [], newest: null, asked: 0 });
   }
 
   async show(query) {
@@ -154,13 +155,15 @@ export default class Notebooks {
   }
 
   async load() {
+    const asked = (this.asked += 1);
     try {
       const shown = new Map(this.data?.books.map((book) => [book.name, book.entries.length]));
-      this.data = await fetched("/api/notebooks");
-      for (const book of this.data.books) {
+      const data = await fetched("/api/notebooks");
+      for (const book of data.books) {
         while (book.next !== null && book.entries.length < (shown.get(book.name) ?? 0)) await this.longer(book);
       }
-      this.fault = null;
+      if (asked !== this.asked) return; // what was asked later is newer
+      Object.assign(this, { data, fault: null });
     } catch (fault) {
       this.fault = fault;
     }
@@ -206,18 +209,12 @@ export default class Notebooks {
 
   draw() {
     const { data, fault } = this;
-    // A field that somebody types in keeps its place and its caret.
-    const typing = this.root.contains(document.activeElement) && document.activeElement.matches("textarea") ? document.activeElement : null;
-    const at = typing ? [typing.selectionStart, typing.selectionEnd] : null;
-    this.root.replaceChildren(
+    redraw(
+      this.root,
       head(t("notebooks"), t("notebooks_lead")),
       fault ? problem(fault, ["a_again", () => this.load()]) : "",
       ...(data ? [this.gauge(), ...data.copies.map((text) => message({ title: t("a_copy"), text: says(text), kind: "handled" })), ...data.books.map((book) => this.book(book)), this.waiting()] : []),
     );
-    if (typing?.isConnected) {
-      typing.focus();
-      typing.setSelectionRange(...at);
-    }
   }
 
   gauge() {
@@ -277,7 +274,7 @@ export default class Notebooks {
       book.next === null
         ? null
         : el("div", { class: "pad" }, button(t("more_entries", { n: book.count - book.entries.length }), async () => {
-            await this.longer(book);
+            await this.longer(book).catch((fault) => (this.fault = fault));
             this.draw();
           })),
     ];
@@ -312,13 +309,13 @@ export default class Notebooks {
   goneRow(gone) {
     return el(
       "li",
-      { class: "en gone" },
+      { class: "en gone", tabindex: "-1", "data-row": "" },
       el("div", { class: "x" }, el("span", {}, gone.text)),
       el(
         "div",
         { class: "p" },
         el("span", { role: "status" }, gone.fault ? says(gone.fault) : t("taken_back")),
-        button(t("put_it_back"), () => this.putBack(gone), { cls: "btn sm", label: `${t("put_it_back")}: ${gone.text}` }),
+        button(t("put_it_back"), () => this.putBack(gone), { cls: "btn sm", "data-key": gone.change, label: `${t("put_it_back")}: ${gone.text}` }),
       ),
     );
   }
@@ -330,7 +327,7 @@ export default class Notebooks {
       this.gone.push({ book: book.name, index: book.entries.indexOf(entry), text: entry.text, change: done.id });
       this.say(t("taken_back"));
       await this.load();
-      this.root.querySelector(".en.gone:last-of-type button")?.focus();
+      this.root.querySelector(`[data-key="${CSS.escape(done.id)}"]`)?.focus();
     } catch (fault) {
       this.fault = fault;
       this.draw();

@@ -1,6 +1,6 @@
 // Search over notes and journal, each hit in its context, and what of them a call would take along.
 
-import { el } from "../dom.js";
+import { el, redraw } from "../dom.js";
 import { count, number, t } from "../i18n.js";
 import { choice, empty, head, problem, tag } from "../parts.js";
 import { fetched } from "../server.js";
@@ -71,7 +71,6 @@ export default class Search {
   async choose(at) {
     await this.context(at);
     this.results();
-    this.root.querySelectorAll("[data-row]")[at]?.focus();
   }
 
   draw() {
@@ -84,14 +83,16 @@ export default class Search {
       },
     });
     this.place = el("div", {});
-    this.root.replaceChildren(
+    this.scope = el("div", {}, this.places());
+    redraw(
+      this.root,
       head(t("search"), t("search_lead")),
       el(
         "form",
         { class: "bar", role: "search", onsubmit: (event) => (event.preventDefault(), this.load()) },
         el("label", { class: "vh", htmlFor: "search-words" }, t("search_label")),
         this.field,
-        this.places(),
+        this.scope,
       ),
       this.place,
     );
@@ -101,7 +102,7 @@ export default class Search {
   places() {
     return choice(t("where"), PLACES.map((place) => [place, t(`where_${place}`)]), this.where, (place) => {
       this.where = place;
-      this.root.querySelector(".seg").replaceWith(this.places());
+      redraw(this.scope, this.places());
       this.load();
     });
   }
@@ -112,7 +113,8 @@ export default class Search {
     if (!found) return this.place.replaceChildren(empty(t("search_hint")));
     const { hits } = found;
     const along = hits.filter((hit) => hit.along).length;
-    this.place.replaceChildren(
+    redraw(
+      this.place,
       el("p", { class: "small dim", role: "status" }, [count(hits.length, "hit", "hits"), t("took", { n: found.took_ms }), hits.length ? (along ? count(along, "goes_along_one", "goes_along_n") : t("none_goes_along")) : t("no_hits")].join(" · ")),
       hits.length ? el("div", { class: "two srch" }, el("div", {}, hits.map((hit, i) => this.hit(hit, i))), this.note ? this.preview() : "") : "",
     );
@@ -129,7 +131,7 @@ export default class Search {
       el(
         "div",
         { class: "hd" },
-        el("button", { type: "button", class: "hit-name", "aria-pressed": String(i === this.chosen), "data-row": "", onclick: () => this.choose(i) }, hit.file.split("/").at(-1).replace(/\.md$/, "")),
+        el("button", { type: "button", class: "hit-name", "aria-pressed": String(i === this.chosen), "data-row": "", "data-key": `hit ${i}`, onclick: () => this.choose(i) }, hit.file.split("/").at(-1).replace(/\.md$/, "")),
         hit.kind === "journal" ? tag(t("journal")) : null,
         hit.along ? tag(t("goes_along"), "j") : null,
         el("span", { class: "sc", title: t("share_of_words") }, bar, el("span", { class: "vh" }, t("share_of_words")), number(hit.share, 2)),

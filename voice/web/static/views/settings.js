@@ -1,7 +1,7 @@
 // What a person changes, what is missing with its remedy, and the wipe.
 
 import * as dialog from "../dialog.js";
-import { el, icon, kept } from "../dom.js";
+import { el, icon, kept, redraw } from "../dom.js";
 import { count, houseWords, LANGUAGES, language, number, t } from "../i18n.js";
 import { button, choice, command, head, message, onOff, problem, says, told } from "../parts.js";
 import { fetched } from "../server.js";
@@ -78,12 +78,12 @@ export default class Settings {
       this.failed = { [name]: fault.detail || t("e_server") };
       this.saved = "";
     }
-    const id = field?.id ?? document.activeElement?.id;
     this.draw();
-    if (id) this.root.querySelector(`#${CSS.escape(id)}`)?.focus();
+    if (field && this.failed[name]) this.root.querySelector(`#${CSS.escape(field.id)}`)?.focus();
   }
 
   async check() {
+    if (this.checking) return;
     this.checking = true;
     this.drawDoctor();
     try {
@@ -100,7 +100,9 @@ export default class Settings {
     const { data } = this;
     this.level?.end();
     this.doctor = el("section", { "aria-labelledby": "doctor" });
-    this.root.replaceChildren(
+    this.drawDoctor();
+    redraw(
+      this.root,
       head(t("settings"), data ? [t("settings_lead"), " ", el("span", { class: "mono" }, data.file)] : ""),
       this.fault ? problem(this.fault, ["a_again", () => this.load()]) : "",
       data
@@ -118,7 +120,6 @@ export default class Settings {
           )
         : "",
     );
-    this.drawDoctor();
   }
 
   row(name, label, ...children) {
@@ -286,13 +287,14 @@ export default class Settings {
     if (!this.doctor) return;
     const { findings, checking, doctorFault } = this;
     const todo = findings?.filter((each) => each.level !== "works").length ?? 0;
-    this.doctor.replaceChildren(
+    redraw(
+      this.doctor,
       el(
         "div",
         { class: "inl doctor-head" },
         el("h2", { id: "doctor" }, t("doctor")),
         el("span", { class: "small dim", role: "status" }, checking ? t("checking") : findings ? (todo ? count(todo, "todo_one", "todo") : t("all_well")) : ""),
-        button(t("check_again"), () => this.check(), { cls: "btn sm end", disabled: checking }),
+        button(t("check_again"), () => this.check(), { cls: "btn sm end", "aria-disabled": String(checking) }),
       ),
       doctorFault ? problem(doctorFault) : "",
       findings ? el("ul", { class: "panel doc" }, [...findings].sort((a, b) => (a.level === "works") - (b.level === "works")).map((each) => this.finding(each))) : "",

@@ -509,7 +509,7 @@ function render() {
   queued = true;
   requestAnimationFrame(() => {
     queued = false;
-    redraw();
+    layOut();
   });
 }
 
@@ -524,7 +524,16 @@ function moment() {
   };
 }
 
-function redraw() {
+/** A control that had the focus and is hidden now gives it on: to the conversation while one runs, else to
+    what begins one. */
+function handOn(at) {
+  if (!at.closest("#view-talk, #strip") || at.checkVisibility()) return;
+  const to = active() ? [$("scroll")] : [$("again"), document.querySelector(".big"), $("main")];
+  to.find((each) => each.checkVisibility()).focus({ preventScroll: true });
+}
+
+function layOut() {
+  const at = document.activeElement;
   const live = active();
   const fresh = transcript.empty && !live && !page.chat;
   $("first").hidden = !fresh;
@@ -543,9 +552,9 @@ function redraw() {
   $("mute").querySelector("svg").replaceWith(icon(page.muted ? "talk" : "mute"));
   document.querySelectorAll(".single").forEach((hint) => (hint.hidden = !singleKeys()));
   $("side").replaceChildren(...side.sections(moment()));
+  handOn(at);
   for (const line of lines) line.wake();
 }
-
 
 // Taking back ---------------------------------------------------------------------------------
 
