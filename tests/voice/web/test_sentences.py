@@ -246,6 +246,7 @@ ELSEWHERE = (
     "voice/requests.py", "voice/stats.py", "voice/month.py", "voice/logs.py", "voice/tap.py",
     "voice/audio.py", "voice/keyboard.py", "voice/microphone_ring.py", "voice/sound_card.py",
     "voice/scripted_card.py", "voice/transports/microphone.py",  # a call in the terminal
+    "voice/engines/realtime_compared.py", "voice/engines/realtime_replayed.py",
     "voice/record*.py", "voice/replay*.py",  # recorded calls, replayed there
     "voice/hearing/*",  # why a sound was no turn: in the log
     "voice/web/guard.py",  # half of it is the policy; its answers are looked at below

@@ -59,7 +59,7 @@ async def test_parts(browser: httpx.AsyncClient, path: str) -> None:
 def test_nothing_from_elsewhere(part: str) -> None:
     """No part of the page names another host, and the page has no script or style inside."""
     rest = (STATIC / part).read_text(encoding="utf-8")
-    for name in ("http://www.w3.org/2000/svg", "http://127.0.0.1:8080/v1"):  # one is an example
+    for name in ("http://www.w3.org/2000/svg", "http://127.0.0.1:"):  # a name, and this machine
         rest = rest.replace(name, "")
     assert "http://" not in rest
     assert "https://" not in rest
