@@ -15,7 +15,7 @@ from memory.records import Language, Turn
 from voice.errors import RecordingInvalid
 from voice.recorded_files import FORMAT
 from voice.recorded_sound import pack, running
-from voice.recording import HEARING, MICROPHONE, RATE_HZ, Answered, Outcome
+from voice.recording import ARRIVALS, HEARING, MICROPHONE, RATE_HZ, Answered, Outcome
 from voice.records import (
     CallEnded,
     CallEvent,
@@ -31,7 +31,8 @@ from voice.service_recorder import ServiceRecorder
 
 log = logging.getLogger(__name__)
 
-_GAP_S = 0.5
+_LATE_MS = 40
+"""Sound that comes by so much sooner or later than the last is noted: frames come in twos."""
 _T = TypeVar("_T")
 
 
@@ -55,8 +56,15 @@ def keep_hearing(folder: Path, answers: Mapping[str, Answered]) -> None:
 
 
 def _heard(question: str, answered: Answered) -> dict[str, Any]:
-    took = {"took_ms": answered.took_ms} if answered.took_ms else {}
-    return {"question": question, "answer": answered.answer, **took}
+    line: dict[str, Any] = {"question": question, "answer": answered.answer}
+    if answered.took_ms:
+        line |= {
+            "took_ms": answered.took_ms,
+            "kind": answered.kind,
+            "turn": answered.turn,
+            "at_ms": answered.at_ms,
+        }
+    return line
 
 
 class Recorder:
@@ -96,6 +104,7 @@ class Recorder:
             "ended": None,
         }
         self._samples = 0
+        self._late_ms = 0.0
         self._user_turns = 0
         self._answer: dict[str, Any] | None = None
         self._typed_s: float | None = None
@@ -139,25 +148,18 @@ class Recorder:
         )
 
     def microphone(self, samples: bytes, at_s: float) -> None:
-        """Sound as it came in, 16-bit mono at 16 kHz; `at_s` is the loop's time of its arrival.
-
-        A hole of more than half a second is filled with silence, so that positions stay true.
-        """
-        if self._microphone is None:
-            return
-        self._fill_until(at_s - len(samples) / (2 * RATE_HZ))
-        self._append(samples)
-
-    def _fill_until(self, at_s: float) -> None:
-        missing_s = at_s - self._began_s - self._samples / RATE_HZ
-        while missing_s > _GAP_S:
-            step_s = min(missing_s, 10.0)
-            self._append(bytes(2 * int(step_s * RATE_HZ)))
-            missing_s -= step_s
-
-    def _append(self, samples: bytes) -> None:
+        """Sound as the ears get it, 16-bit mono at 16 kHz; `at_s` is the loop's time of its
+        arrival."""
         sink = self._microphone
-        if sink is not None and self._try(lambda: sink.write(samples)) is not None:
+        if sink is None:
+            return
+        position_ms = self._samples * 1000 / RATE_HZ
+        length_ms = len(samples) * 1000 / (2 * RATE_HZ)
+        late_ms = 1000 * (at_s - self._began_s) - position_ms - length_ms
+        if abs(late_ms - self._late_ms) > _LATE_MS:
+            self._late_ms = late_ms
+            self._line(ARRIVALS, {"position_ms": round(position_ms), "late_ms": round(late_ms)})
+        if self._try(lambda: sink.write(samples)) is not None:
             self._samples += len(samples) // 2
 
     def heard(self, event: Heard) -> None:

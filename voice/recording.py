@@ -10,6 +10,7 @@ import json
 import logging
 import re
 import statistics
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 
 RATE_HZ = 16_000
 HEARING = "hearing.jsonl"
+ARRIVALS = "arrivals.jsonl"
 MICROPHONE = "microphone"
 _UNKNOWN_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 _ID_LETTERS = re.compile(r"[^A-Za-z0-9]+")
@@ -76,12 +78,24 @@ class RecordedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrival:
+    """From this position on the microphone's sound came so much later than it."""
+
+    position_ms: int
+    late_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """What the hearing worker answered, and how long that took; 0 in a replay, where the clock
-    stands still meanwhile."""
+    stands still meanwhile. `kind`: of the question, about the n-th `turn` up to `at_ms` of the
+    microphone."""
 
     answer: dict[str, Any]
     took_ms: float = 0.0
+    kind: str = ""
+    turn: int = 0
+    at_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +151,12 @@ class RecordedCall:
     """What the hearing worker answered, by question: see voice/hearing/kept.py."""
     service: RecordedService | None = None
     """What passed between the call and its voice service, where it had one and it was kept."""
+    arrivals: tuple[Arrival, ...] = ()
+
+    def late_at(self, position_ms: int) -> float:
+        """How much later than its position the microphone's sound came there, in ms."""
+        at = bisect_right(self.arrivals, position_ms, key=lambda each: each.position_ms)
+        return self.arrivals[at - 1].late_ms if at else 0.0
 
     @property
     def late_ms(self) -> float:
@@ -194,6 +214,11 @@ class _Typed(Strict):
     pasted: bool = False
 
 
+class _Arrival(Strict):
+    position_ms: Annotated[int, Field(ge=0)]
+    late_ms: float
+
+
 class _Words(Strict):
     text: str
     language: Language
@@ -210,6 +235,9 @@ class _Heard(Strict):
     question: Annotated[str, Field(min_length=32, max_length=32)]
     answer: _Words | _Over
     took_ms: Annotated[float, Field(ge=0)] = 0.0
+    kind: str = ""
+    turn: int = 0
+    at_ms: int = 0
 
 
 class _Turn(BaseModel):
@@ -374,10 +402,18 @@ def _read_folder(folder: Path) -> RecordedCall:
         if expected.exists()
         else None,
         hearing={
-            each.question: Answered(each.answer.model_dump(), each.took_ms)
+            each.question: Answered(
+                each.answer.model_dump(), each.took_ms, each.kind, each.turn, each.at_ms
+            )
             for each in lines_of(_Heard, folder / HEARING)
         },
         service=read_service(folder),
+        arrivals=tuple(
+            sorted(
+                (Arrival(**dict(each)) for each in lines_of(_Arrival, folder / ARRIVALS)),
+                key=lambda each: each.position_ms,
+            )
+        ),
     )
 
 

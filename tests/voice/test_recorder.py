@@ -17,6 +17,7 @@ from voice.recorder import Recorder
 from voice.recording import (
     MICROPHONE,
     RATE_HZ,
+    Arrival,
     Outcome,
     Piece,
     RecordedAnswer,
@@ -174,16 +175,19 @@ async def test_a_recording_that_was_killed_holds_what_came_before(tmp_path: Path
     await writer.close()
 
 
-async def test_a_hole_in_the_microphone_is_filled_with_silence(tmp_path: Path) -> None:
-    """Positions stay true when frames were missing for a while."""
+async def test_when_the_microphones_sound_came_is_kept(tmp_path: Path) -> None:
+    """Sound that came late, or in a burst behind a pause, stands as the ears got it."""
     writer = recorder(tmp_path / "call")
-    writer.microphone(SECOND, BEGAN_S + 1.2)  # a little late is no hole
-    writer.microphone(SECOND, BEGAN_S + 33.0)
+    writer.microphone(SECOND, BEGAN_S + 1.3)  # the page was asked for its microphone
+    writer.microphone(SECOND, BEGAN_S + 2.32)
+    writer.microphone(SECOND, BEGAN_S + 4.0)  # the network stood still
+    writer.microphone(SECOND, BEGAN_S + 4.3)  # and what waited came at once
     await writer.close()
-    sound = read_call(tmp_path / "call").microphone
-    assert len(sound) == 2 * RATE_HZ * 33
-    assert sound[: len(SECOND)] == sound[-len(SECOND) :] == SECOND
-    assert not any(sound[len(SECOND) : -len(SECOND)])
+    call = read_call(tmp_path / "call")
+    assert call.microphone == 4 * SECOND
+    assert call.arrivals == (Arrival(0, 300), Arrival(2_000, 1_000), Arrival(3_000, 300))
+    late_ms = [call.late_at(position_ms) for position_ms in (0, 1_999, 2_000, 2_999, 9_000)]
+    assert late_ms == [300, 300, 1_000, 1_000, 300]
 
 
 async def test_a_call_without_a_microphone_is_recorded_too(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,8 @@ _SECRETS = frozenset(
     }
 )
 _HANDLES = frozenset({"handle", "newHandle"})
+_RENAMED = re.compile(r"handle-\d+")
+"""Of a recorded call that is replayed: it keeps its name."""
 _PONG_DIFFERS_MS = 20.0
 _PONG_DIFFERS = 0.25
 
@@ -122,7 +125,7 @@ class Lines:
                 return [shrink(each) for each in value]
             if not isinstance(value, str):
                 return value
-            if key in _HANDLES:
+            if key in _HANDLES and not _RENAMED.fullmatch(value):
                 return self._handles.setdefault(value, f"handle-{len(self._handles) + 1}")
             if sounds and key in _SOUND_KEYS and (sound := _decoded(value)) is not None:
                 return {SOUND: [self.keep(sound), len(sound) // 2]}

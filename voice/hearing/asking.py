@@ -36,7 +36,12 @@ class Questions:
         self, kind: Literal["words", "partial"], turn: OpenTurn, language: Language, sound: bytes
     ) -> Words:
         """`language` is the session's. What is known of the voice when the answer comes counts."""
-        header = {"languages": self._languages, "language": language, "turn": turn.number}
+        header = {
+            "languages": self._languages,
+            "language": language,
+            "turn": turn.number,
+            "at_ms": turn.last_words_ms,
+        }
         reply, _ = await self._worker.call(kind, header, sound)
         found = cast("Language", reply["language"])
         text = cleaned(reply["text"], phrases(found))
@@ -66,7 +71,8 @@ class Questions:
                 log.warning("asking for a turn's words again: %s", fault)
         raise AssertionError("unreachable")
 
-    async def over(self, sound: bytes) -> float:
-        """The end-of-turn model's probability that the turn in `sound` is done."""
-        reply, _ = await self._worker.call("turn_end", {}, sound)
+    async def over(self, turn: int, at_ms: int, sound: bytes) -> float:
+        """The end-of-turn model's probability that the n-th turn, `sound` of it up to `at_ms`, is
+        done."""
+        reply, _ = await self._worker.call("turn_end", {"turn": turn, "at_ms": at_ms}, sound)
         return float(reply["over"])

@@ -544,11 +544,11 @@ class Listener:
         audio = self._sound.between(
             max(turn.audio_from_ms, self.position_ms - 8000), self.position_ms
         )
-        self._start(self._judge_turn_end(number, audio))
+        self._start(self._judge_turn_end(turn.number, number, self.position_ms, audio))
 
-    async def _judge_turn_end(self, number: int, audio: bytes) -> None:
+    async def _judge_turn_end(self, of: int, number: int, at_ms: int, audio: bytes) -> None:
         try:
-            over = await self._questions.over(audio)
+            over = await self._questions.over(of, at_ms, audio)
         except WorkerFailed as fault:
             log.warning("no word on whether a turn is over: %s", fault)
             return

@@ -119,7 +119,7 @@ class _Input(MicrophoneInput):
         await super().cleanup()
 
     async def _feed(self) -> None:
-        """One frame each 20 ms, when its last sample would have been spoken."""
+        """One frame each 20 ms, when its last sample was there; a typed turn at its time."""
         loop = asyncio.get_running_loop()
         began_s = loop.time() if self._began_s is None else self._began_s
         call = self._call
@@ -129,10 +129,12 @@ class _Input(MicrophoneInput):
             length_ms += _OVERTIME_MS
         silence = bytes(_FRAME_BYTES)
         for end_ms in range(FRAME_MS, length_ms + FRAME_MS, FRAME_MS):
-            await asyncio.sleep(began_s + end_ms / 1000 - loop.time())
-            while typed and typed[0].at_ms <= end_ms:
+            due_ms = end_ms + call.late_at(end_ms - FRAME_MS)
+            while typed and typed[0].at_ms <= due_ms:
                 assert self.keyboard is not None, "the recording holds typed turns"
+                await asyncio.sleep(began_s + typed[0].at_ms / 1000 - loop.time())
                 await self.keyboard(typed.pop(0))
+            await asyncio.sleep(began_s + due_ms / 1000 - loop.time())
             if call.microphone:
                 at = (end_ms // FRAME_MS - 1) * _FRAME_BYTES
                 samples = call.microphone[at : at + _FRAME_BYTES]

@@ -70,5 +70,31 @@ def test_an_answer_takes_as_long_as_it_took() -> None:
     assert took_s == pytest.approx(0.18)
 
 
+@pytest.mark.parametrize(
+    ("kind", "turn", "at_ms", "told"),
+    [
+        ("partial", 3, 5_060, "near"),
+        ("partial", 3, 4_900, "near"),
+        ("partial", 3, 5_200, None),
+        ("partial", 4, 5_000, None),
+        ("words", 3, 5_000, None),
+    ],
+)
+async def test_nearly_the_same_question_of_a_live_call_has_its_answer(
+    kind: str, turn: int, at_ms: int, told: str | None
+) -> None:
+    """Of the same turn, a frame or two more or less of it; a replay's own has no near ones."""
+    live = {
+        "a": Answered({"text": "far"}, 0.01, "partial", 3, 4_000),
+        "b": Answered({"text": "near"}, 0.01, "partial", 3, 5_000),
+        "c": Answered({"text": "a replay's"}, 0.0, "words", 3, 5_000),
+    }
+    worker = ScriptedHearing(["asked"], partials=["asked"])
+    hearing = KeptHearing(live, lambda: worker)
+    header = {**HEADER, "turn": turn, "at_ms": at_ms}
+    reply, _ = await hearing.call(kind, header, b"1")
+    assert reply["text"] == (told or "asked")
+
+
 def _nobody() -> ScriptedHearing:
     raise AssertionError("a model was asked for")
