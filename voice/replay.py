@@ -56,17 +56,19 @@ def run(config: Config, path: Path, *, real_time: bool = False, keep: bool = Fal
 
         async def main() -> ReplayResult:
             clock = Clock(began_at)
-            warming = asyncio.create_task(asyncio.to_thread(warm))
+            # On a virtual clock nobody waits for rules that are read when they are needed.
+            warming = asyncio.create_task(asyncio.to_thread(warm)) if real_time else None
             memory = Memory.open(vault, state, clock.now)
             try:
                 if isinstance(recording, RecordedTranscript):
                     result = await _replay_transcript(recording, memory, clock)
                 else:
                     hearing = Hearing(config, recording.hearing)
-                    result = await hearing.replay(recording, memory, clock, warm=real_time)
+                    result = await hearing.replay(recording, memory, clock, real_time=real_time)
                     if keep:
                         await asyncio.to_thread(keep_hearing, path, hearing.answers)
-                await warming
+                if warming is not None:
+                    await warming
                 return await _reviewed(result, memory, clock, answers)
             finally:
                 memory.close()
@@ -139,7 +141,7 @@ class Hearing:
         return self._worker
 
     async def replay(
-        self, recording: RecordedCall, memory: Memory, clock: Clock, *, warm: bool
+        self, recording: RecordedCall, memory: Memory, clock: Clock, *, real_time: bool
     ) -> ReplayResult:
         try:
             starting = None if self._known else asyncio.create_task(self._make().start())
@@ -151,10 +153,12 @@ class Hearing:
 
             if starting is not None:
                 await starting
-            if warm and not self._known:
+            if real_time and not self._known:
                 await self._make().call("warm", {"languages": recording.languages})
             ears = KeptHearing(self._known, self._make, self.answers.__setitem__)
-            return await replay_call(recording, ears, self._config, memory, clock)
+            return await replay_call(
+                recording, ears, self._config, memory, clock, real_time=real_time
+            )
         finally:
             if self._worker is not None:
                 await self._worker.close()

@@ -24,6 +24,9 @@ from voice.records import EndReason, LatencyMeasured, NoTurn, TurnAdded
 from voice.replayed import Clock, ReplayResult
 from voice.transports.recording import RecordingTransport
 
+_LATE_MS = 280
+"""Models that take no time on the call's clock are asked two frames before a turn may end."""
+
 
 async def replay_call(
     recording: RecordedCall,
@@ -31,6 +34,8 @@ async def replay_call(
     config: Config,
     memory: Memory,
     clock: Clock,
+    *,
+    real_time: bool,
 ) -> ReplayResult:
     """Run the call from its start to its end. The worker hears."""
     forward_loguru()
@@ -46,7 +51,12 @@ async def replay_call(
     call = Call(
         CallSetup(
             transport=transport,
-            ears=Ears(worker, _hearing(recording, config), recording.languages, recording.language),
+            ears=Ears(
+                worker,
+                _hearing(recording, config, real_time=real_time),
+                recording.languages,
+                recording.language,
+            ),
             engine=_engine(recording, service),
             conversation=memory.begin(recording.conversation, "call", clock.now()),
             memory=memory,
@@ -78,13 +88,15 @@ async def replay_call(
     )
 
 
-def _hearing(recording: RecordedCall, config: Config) -> HearingSettings:
+def _hearing(recording: RecordedCall, config: Config, *, real_time: bool) -> HearingSettings:
     settings = HearingSettings(judge=config.vad)
     if recording.service is not None:
         return settings
     # Nobody reads along, and no model reads ahead. A service may be told of a turn by its first
     # words.
-    return replace(settings, partial_every_ms=0)
+    settings = replace(settings, partial_every_ms=0)
+    takes_time = any(answered.took_ms for answered in recording.hearing.values())
+    return settings if real_time or takes_time else replace(settings, ask_after_ms=_LATE_MS)
 
 
 def _engine(recording: RecordedCall, service: ReplayedEngine | None) -> Engine:

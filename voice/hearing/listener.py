@@ -14,6 +14,7 @@ from voice.errors import WorkerFailed
 from voice.hearing.asking import Asked, Questions
 from voice.hearing.detector import FRAME_BYTES, Judge, VoiceDetector
 from voice.hearing.endpoint import (
+    FRAME_MS,
     AskAgain,
     Began,
     Cut,
@@ -72,6 +73,10 @@ class HearingSettings:
     partial_every_ms: int = 750
     barge_in_answer_ms: int = 600
     """How long the transcriber may take to tell words from "mhm" before a lasting voice counts."""
+    ask_after_ms: int = 0
+    """Silence before the models are asked about a pause, as it was when it began. At once, an
+    answer can begin on a guess; where nobody waits for one (the clock stands still while models
+    work), most pauses within a sentence need no model."""
     endpoint: EndpointSettings = field(default_factory=EndpointSettings)
 
 
@@ -176,9 +181,7 @@ class Listener:
         if turn is None:
             self._sound.forget_before(self.position_ms - self._settings.endpoint.preroll_ms - 1000)
             return
-        if turn.words_due_ms is not None and self.position_ms >= turn.words_due_ms:
-            turn.words_due_ms = None
-            self._ask_words(turn)
+        self._ask_when_due(turn)
         turn.voiced_ms, turn.confidence = self._endpointer.voiced_ms, self._endpointer.confidence
         turn.last_voice_ms = self._endpointer.last_voice_ms
         if not self._endpointer.pausing:
@@ -219,17 +222,14 @@ class Listener:
                 turn.last_voice_ms = decision.ended_ms
                 turn.voiced_ms, turn.confidence = before
                 turn.pause = decision.number
-                self._ask_turn_end(turn, decision.number)
-                # A pass over a pause that was none keeps the words of the real end waiting. Who
-                # has paused before does so again: then the model of turn ends is heard first.
-                if turn.went_on:
-                    turn.words_due_ms = self.position_ms + _SECOND_THOUGHT_MS
-                else:
-                    self._ask_words(turn)
+                due_ms = decision.ended_ms + self._settings.ask_after_ms
+                late = due_ms > self.position_ms and not self._answering
+                turn.questions_due_ms = due_ms if late else self.position_ms
+                turn.asked_to_ms = self.position_ms if late else None
             case AskAgain() if turn is not None:
-                self._ask_turn_end(turn, decision.number)
+                self._ask_turn_end(turn, decision.number, self.position_ms)
             case Resumed() if turn is not None:
-                turn.pause = turn.words_due_ms = None
+                turn.pause = turn.questions_due_ms = turn.words_due_ms = turn.asked_to_ms = None
                 if not turn.went_on:
                     self._yielding.more_came()
                 turn.went_on = True
@@ -467,6 +467,24 @@ class Listener:
             )
         turn.shown = said
 
+    def _ask_when_due(self, turn: OpenTurn) -> None:
+        if turn.questions_due_ms is not None and self.position_ms >= turn.questions_due_ms:
+            assert turn.pause is not None
+            turn.questions_due_ms = None
+            to_ms = self.position_ms if turn.asked_to_ms is None else turn.asked_to_ms
+            self._ask_turn_end(turn, turn.pause, to_ms)
+            # A pass over a pause that was none keeps the words of the real end waiting. Who
+            # has paused before does so again: then the model of turn ends is heard first.
+            if turn.went_on:
+                turn.words_due_ms = max(to_ms + _SECOND_THOUGHT_MS, self.position_ms + FRAME_MS)
+            else:
+                self._ask_words(turn)
+        elif turn.words_due_ms is not None and self.position_ms >= turn.words_due_ms:
+            turn.words_due_ms = None
+            if turn.asked_to_ms is not None:
+                turn.asked_to_ms += _SECOND_THOUGHT_MS
+            self._ask_words(turn)
+
     def _ask_words(self, turn: OpenTurn) -> None:
         if self._final is not None and not self._final.done():
             if self._wanted is None or self._wanted.over is None:
@@ -488,7 +506,8 @@ class Listener:
         number = turn.over.number if turn.over is not None else turn.pause
         if turn.over is None and number is None:
             return  # speech went on before its words were asked for
-        audio = turn.audio or self._sound.between(turn.audio_from_ms, self.position_ms)
+        to_ms = self.position_ms if turn.asked_to_ms is None else turn.asked_to_ms
+        audio = turn.audio or self._sound.between(turn.audio_from_ms, to_ms)
         turn.last_words_ms = self.position_ms
         try:
             known = turn.guessed.get(number) if number is not None else None
@@ -540,10 +559,8 @@ class Listener:
             ),
         )
 
-    def _ask_turn_end(self, turn: OpenTurn, number: int) -> None:
-        audio = self._sound.between(
-            max(turn.audio_from_ms, self.position_ms - 8000), self.position_ms
-        )
+    def _ask_turn_end(self, turn: OpenTurn, number: int, to_ms: int) -> None:
+        audio = self._sound.between(max(turn.audio_from_ms, to_ms - 8000), to_ms)
         self._start(self._judge_turn_end(turn.number, number, self.position_ms, audio))
 
     async def _judge_turn_end(self, of: int, number: int, at_ms: int, audio: bytes) -> None:

@@ -33,6 +33,10 @@ class OpenTurn:
     pause: int | None = None
     went_on: bool = False
     """It has paused before, and gone on."""
+    questions_due_ms: int | None = None
+    """When the present pause's questions are asked."""
+    asked_to_ms: int | None = None
+    """Where the sound of late questions ends; None: they are asked about all there is."""
     words_due_ms: int | None = None
     """When the present pause's words are asked for, unless its end is likely before."""
     guessed: dict[int, Words] = field(default_factory=dict)

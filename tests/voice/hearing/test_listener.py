@@ -88,6 +88,7 @@ def heard_by(
     judge: Judge = "silero",
     endpoint: EndpointSettings | None = None,
     partial_every_ms: int = 750,
+    ask_after_ms: int = 0,
     language: Language = "en",
 ) -> list[Heard]:
     """Every event in `samples`, each question answered before the next frame."""
@@ -100,6 +101,7 @@ def heard_by(
                 HearingSettings(
                     judge=judge,
                     partial_every_ms=partial_every_ms,
+                    ask_after_ms=ask_after_ms,
                     endpoint=endpoint or EndpointSettings(),
                 ),
                 ("en", "de", "es"),
@@ -176,6 +178,25 @@ def test_a_thinking_pause(language: Language, unfinished: str, whole: str, over:
     assert kinds(events).count("UserSaid") == 1
     assert isinstance(events[-1], UserSaid) and events[-1].ended_ms > 3500
     assert any(isinstance(event, GuessWithdrawn) for event in events)
+
+
+@pytest.mark.parametrize("over", [0.95, 0.6])
+def test_late_questions_are_fewer_and_the_same(over: float) -> None:
+    """Models that are asked two frames before a turn may end are asked about the very sound that
+    they would have been asked about at once, and the turn is the same; pauses that end before
+    cost nothing."""
+    museum = recorded("museum")
+    samples = joined(museum, room(0.12), museum, room(0.12), museum, room(2.5))
+    asked, ends = [], []
+    for after_ms in (0, 280):
+        worker = ScriptedHearing(["We meet at the museum tomorrow, and then we eat."], over=[over])
+        events = heard_by(worker, samples, partial_every_ms=0, ask_after_ms=after_ms)
+        ends.append([(e.began_ms, e.ended_ms, e.text) for e in events if isinstance(e, UserSaid)])
+        asked.append(worker.asked)
+    at_once, late = asked
+    assert ends[0] == ends[1] and len(ends[0]) == 1
+    assert set(late) < set(at_once)
+    assert [kind for kind, _ in late].count("words") == 1
 
 
 def test_a_sentence_read_with_a_pause_is_one_turn() -> None:
