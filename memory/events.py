@@ -65,15 +65,15 @@ _LATENCIES = """
         SELECT json_extract(data, '$.total_ms') AS ms,
             row_number() OVER (ORDER BY json_extract(data, '$.total_ms')) AS place,
             count(*) OVER () AS count
-        FROM events WHERE kind = 'latency' AND at >= ?1 AND at < ?2
+        FROM events WHERE kind = 'latency' AND at >= :since AND at < :until
     )
     SELECT count(*), min(ms) FILTER (WHERE place >= (count + 1) / 2),
         min(ms) FILTER (WHERE place >= (95 * count + 99) / 100)
     FROM answers
 """
 _LATENCY_STEPS = """
-    SELECT min(?4, json_extract(data, '$.total_ms') / ?3) AS step, count(*)
-    FROM events WHERE kind = 'latency' AND at >= ?1 AND at < ?2 GROUP BY step
+    SELECT min(:most, json_extract(data, '$.total_ms') / :step_ms) AS step, count(*)
+    FROM events WHERE kind = 'latency' AND at >= :since AND at < :until GROUP BY step
 """
 _LATENCY_STAGES = """
     WITH stages AS (
@@ -81,7 +81,7 @@ _LATENCY_STAGES = """
             row_number() OVER (PARTITION BY stage.key ORDER BY stage.value) AS place,
             count(*) OVER (PARTITION BY stage.key) AS count
         FROM events, json_each(data, '$.stages_ms') AS stage
-        WHERE kind = 'latency' AND at >= ?1 AND at < ?2
+        WHERE kind = 'latency' AND at >= :since AND at < :until
     )
     SELECT name, ms FROM stages WHERE place = (count + 1) / 2
 """
@@ -124,7 +124,10 @@ class EventLog:
         def insert(database: sqlite3.Connection) -> None:
             database.execute(_INSERT, row)
             if kind == "tokens" and data and data.get("prefix_sha256"):
-                database.execute(schema.USED, (data["prefix_sha256"], day_of(at).isoformat()))
+                database.execute(
+                    schema.USED,
+                    {"sha256": data["prefix_sha256"], "day": day_of(at).isoformat()},
+                )
 
         self._on_database(insert)
 
@@ -172,10 +175,16 @@ class EventLog:
         def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
             return database.execute(
                 "SELECT id, kind, at, conversation, turn_index, data FROM events"
-                " WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR at >= ?2)"
-                " AND (?3 IS NULL OR conversation = ?3) AND id > ?4"
-                " AND (?5 IS NULL OR at < ?5) ORDER BY id",
-                (kind, since and stored(since), conversation, after, until and stored(until)),
+                " WHERE (:kind IS NULL OR kind = :kind) AND (:since IS NULL OR at >= :since)"
+                " AND (:conversation IS NULL OR conversation = :conversation) AND id > :after"
+                " AND (:until IS NULL OR at < :until) ORDER BY id",
+                {
+                    "kind": kind,
+                    "since": since and stored(since),
+                    "conversation": conversation,
+                    "after": after,
+                    "until": until and stored(until),
+                },
             ).fetchall()
 
         return [event_of(row) for row in self._on_database(select)]
@@ -199,13 +208,14 @@ class EventLog:
 
         SQLite counts, without Python's lock: a month holds thousands, and calls go on meanwhile.
         """
-        span = (stored(since), stored(until))
+        span = {"since": stored(since), "until": stored(until)}
+        steps_of = {**span, "step_ms": step_ms, "most": steps - 1}
 
         def select(database: sqlite3.Connection) -> LatencySpread | None:
             [(count, half_ms, most_ms)] = database.execute(_LATENCIES, span).fetchall()
             if not count:
                 return None
-            found = dict(database.execute(_LATENCY_STEPS, (*span, step_ms, steps - 1)).fetchall())
+            found = dict(database.execute(_LATENCY_STEPS, steps_of).fetchall())
             return LatencySpread(
                 count=count,
                 half_ms=half_ms,
@@ -231,9 +241,9 @@ class EventLog:
         def select(database: sqlite3.Connection) -> list[tuple[Any, ...]]:
             return database.execute(
                 "SELECT id, kind, at, conversation, turn_index, data FROM events"
-                " WHERE kind = ?1 AND (?2 IS NULL OR json_extract(data, '$.model') = ?2)"
+                " WHERE kind = :kind AND (:model IS NULL OR json_extract(data, '$.model') = :model)"
                 " ORDER BY id DESC LIMIT 1",
-                (kind, model and model[:NAME_CHARS]),
+                {"kind": kind, "model": model and model[:NAME_CHARS]},
             ).fetchall()
 
         return next(map(event_of, self._on_database(select)), None)
@@ -258,9 +268,9 @@ class EventLog:
 
         def select(database: sqlite3.Connection) -> list[tuple[str, int]]:
             return database.execute(
-                "SELECT kind, count(*) FROM events WHERE ?1 IS NULL OR at >= ?1"
+                "SELECT kind, count(*) FROM events WHERE :since IS NULL OR at >= :since"
                 " GROUP BY kind ORDER BY kind",
-                (since and stored(since),),
+                {"since": since and stored(since)},
             ).fetchall()
 
         return dict(self._on_database(select))

@@ -211,15 +211,15 @@ class Writer:
         if self.took:
             self._database.execute("INSERT OR REPLACE INTO meta VALUES ('unclean', '1')")
         self._database.executemany(
-            "DELETE FROM vector WHERE content = ?1"
-            " AND NOT EXISTS (SELECT 1 FROM piece WHERE piece.content = ?1)",
-            ((content,) for content in self._taken),
+            "DELETE FROM vector WHERE content = :content"
+            " AND NOT EXISTS (SELECT 1 FROM piece WHERE piece.content = :content)",
+            ({"content": content} for content in self._taken),
         )
         self._taken.clear()
         self._database.execute(
-            "INSERT INTO meta VALUES ('pieces', ?1)"
-            " ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + ?1",
-            (self._more,),
+            "INSERT INTO meta VALUES ('pieces', :more)"
+            " ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + :more",
+            {"more": self._more},
         )
         self._more = 0
 

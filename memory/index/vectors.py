@@ -48,9 +48,12 @@ def put(
     """Vectors of contents that are still there; those of another model go."""
     database.execute("DELETE FROM vector WHERE model <> ?", (model,))
     database.executemany(
-        "INSERT OR REPLACE INTO vector (content, model, value) SELECT ?1, ?2, ?3"
-        " WHERE EXISTS (SELECT 1 FROM piece WHERE piece.content = ?1)",
-        ((content, model, value.astype(_KEPT).tobytes()) for content, value in found),
+        "INSERT OR REPLACE INTO vector (content, model, value) SELECT :content, :model, :value"
+        " WHERE EXISTS (SELECT 1 FROM piece WHERE piece.content = :content)",
+        (
+            {"content": content, "model": model, "value": value.astype(_KEPT).tobytes()}
+            for content, value in found
+        ),
     )
 
 

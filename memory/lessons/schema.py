@@ -40,6 +40,6 @@ LESSONS = """
 """
 USED = """
     INSERT OR IGNORE INTO lesson_uses (lesson, day)
-    SELECT lesson, ?2 FROM lesson_prefixes WHERE sha256 = ?1
+    SELECT lesson, :day FROM lesson_prefixes WHERE sha256 = :sha256
 """
 """A request with this prefix was made on this day."""

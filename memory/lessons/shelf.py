@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 _LESSONS = (
     "SELECT id, kind, text, made_at, made_by, restored_at, forgotten_at, why, reason, into_id"
-    " FROM lessons WHERE (?1 IS NULL OR (forgotten_at IS NULL) = ?1)"
+    " FROM lessons WHERE (:live IS NULL OR (forgotten_at IS NULL) = :live)"
     " ORDER BY made_at, rowid"
 )
 # What was merged into a lesson, and into that.
 _BENEATH = """
     WITH RECURSIVE beneath (root, id, made_at, counts) AS (
         SELECT into_id, id, made_at, counts FROM lessons
-        WHERE why = 'merged' AND (?1 IS NULL OR into_id IN
-            (SELECT id FROM lessons WHERE (forgotten_at IS NULL) = ?1))
+        WHERE why = 'merged' AND (:live IS NULL OR into_id IN
+            (SELECT id FROM lessons WHERE (forgotten_at IS NULL) = :live))
         UNION ALL
         SELECT beneath.root, lessons.id, lessons.made_at, lessons.counts
         FROM lessons JOIN beneath ON lessons.into_id = beneath.id
@@ -230,14 +230,14 @@ def _read(database: sqlite3.Connection, live: bool | None) -> tuple[Lesson, ...]
         defaultdict[str, list[Corroboration]](list),
         dict[str, str](),
     )
-    rows = database.execute(_LESSONS, (live,)).fetchall()
+    rows = database.execute(_LESSONS, {"live": live}).fetchall()
     for name, event in database.execute("SELECT lesson, event FROM lesson_events ORDER BY event"):
         events[name].append(event)
     for name, day in database.execute("SELECT lesson, day FROM lesson_uses ORDER BY day"):
         uses[name].append(date.fromisoformat(day))
     for name, other in database.execute("SELECT lesson, other FROM lesson_apart"):
         apart[name].add(other)
-    for root, name, at in database.execute(_BENEATH, (live,)):
+    for root, name, at in database.execute(_BENEATH, {"live": live}):
         backing[root].append(Corroboration(source=name, at=datetime.fromisoformat(at)))
     embedded.update(database.execute("SELECT lesson, model FROM lesson_vectors"))
     return tuple(
@@ -282,8 +282,8 @@ def _goes(database: sqlite3.Connection, going: Going, at: datetime) -> bool:
             return False
     restored_at = going.lesson.restored_at
     changed = database.execute(
-        "UPDATE lessons SET forgotten_at = ?1, why = ?2, reason = ?3, into_id = ?4, counts = ?5"
-        " WHERE id = ?6 AND forgotten_at IS NULL AND restored_at IS ?7",
+        "UPDATE lessons SET forgotten_at = ?, why = ?, reason = ?, into_id = ?, counts = ?"
+        " WHERE id = ? AND forgotten_at IS NULL AND restored_at IS ?",
         (
             stored(at),
             going.why,
