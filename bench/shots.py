@@ -193,10 +193,11 @@ def _month(house: FakeHouse, now: datetime) -> None:
 
 def _lessons(house: FakeHouse, now: datetime) -> None:
     shelf = Shelf(house.memory.events)
+    seen = [event.id for event in house.memory.events.events("rejected")]
     for kind, text, days, used in LESSONS:
         made = Lesson(
             id=new_id(), kind=kind, text=text, made_at=now - timedelta(days=days), made_by=text,
-            events=(1, 2, 3),
+            events=tuple(seen),
         )  # fmt: skip
         shelf.add([made], made.made_at)
         shelf.rides_in(made.id, [made])

@@ -539,6 +539,7 @@ SAID = {
         "Das Modell x ließ sich nicht holen. Versucht wurde:\nModellsammlung im Netz für a, b: nicht zu "
         "erreichen (kein Namensserver antwortet)\n/w/a  1500000 Bytes  sha256 ab\n    https://hub/x"
     ),
+    "15% full": "15\u00a0% voll",
     "4.5 GiB free where /x is": "4,5 GiB frei, wo /x liegt",
 }
 """What the house says, and how German says it."""

@@ -5,7 +5,7 @@ import { $, el, icon, kept } from "./dom.js";
 import { LANGUAGES, preferred, t, translate } from "./i18n.js";
 import { pairs } from "./parts.js";
 import { listen } from "./server.js";
-import { KEYS } from "./side.js";
+import { KEYS, keyName } from "./side.js";
 import * as talk from "./views/talk.js";
 
 const VIEWS = ["talk", "notebooks", "changes", "journal", "search", "lessons", "month", "settings"];
@@ -135,7 +135,7 @@ function showKeys() {
   const views = VIEWS.map((name, i) => [t(name), [el("kbd", {}, t("ctrl")), " ", el("kbd", {}, String(i + 1))]]);
   const rest = KEYS.map(([name, key]) => [
     t(name),
-    key.split(", ").map((each, i) => [i ? " " : "", el("kbd", {}, each === "space" ? t("space") : each)]),
+    key.split(", ").map((each, i) => [i ? " " : "", el("kbd", {}, keyName(each))]),
   ]);
   dialog.open({
     title: t("keys"),

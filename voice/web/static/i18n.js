@@ -40,7 +40,7 @@ const NUMBER = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?(?=$| )|^\d+\.\d+(?=$| [kMG]i?B$)/;
 
 /** A number that the house wrote the English way, as the page's language writes it. */
 const localNumber = (value) =>
-  value.replace(NUMBER, (written) => number(Number(written.replaceAll(",", "")), written.split(".")[1]?.length ?? 0));
+  /^\d+%$/.test(value) ? percent(parseInt(value, 10) / 100) : value.replace(NUMBER, (written) => number(Number(written.replaceAll(",", "")), written.split(".")[1]?.length ?? 0));
 
 function filled(row, values) {
   return row[LANGUAGES.indexOf(current)].replace(/\{(say|-)?\}/g, (_, how) => {

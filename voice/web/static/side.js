@@ -13,7 +13,7 @@ export const KEYS = [
   ["k_start", "space"],
   ["k_mute", "M"],
   ["k_stop", "Esc"],
-  ["k_hang", "Ctrl Enter"],
+  ["k_hang", "ctrl Enter"],
   ["k_undo", "U"],
   ["k_type", "/"],
   ["k_rows", "J, K"],
@@ -21,11 +21,14 @@ export const KEYS = [
   ["k_all", "?"],
 ];
 
+/** A key as it is written on a keyboard of the page's language. */
+export const keyName = (key) => key.split(" ").map((each) => (["space", "ctrl"].includes(each) ? t(each) : each)).join(" ");
+
 export const keys = () =>
   el(
     "dl",
     { class: "kv" },
-    KEYS.filter(([name]) => !["k_rows", "k_edit"].includes(name)).map(([name, key]) => [el("dt", {}, t(name)), el("dd", {}, el("kbd", {}, key === "space" ? t("space") : key))]),
+    KEYS.filter(([name]) => !["k_rows", "k_edit"].includes(name)).map(([name, key]) => [el("dt", {}, t(name)), el("dd", {}, el("kbd", {}, keyName(key)))]),
   );
 
 function steps(done) {

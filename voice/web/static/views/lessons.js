@@ -206,7 +206,7 @@ export default class Lessons {
           const told = await fetched(`/api/lessons/grounds?${new URLSearchParams({ lesson: lesson.id })}`)
             .then((found) => found.lines)
             .catch((fault) => [fault.detail || t("e_server")]);
-          lines.replaceChildren(...told.map((line) => says(line, "li")));
+          lines.replaceChildren(...(told.length ? told.map((line) => says(line, "li")) : [el("li", {}, t("grounds_gone"))]));
         },
       },
       el("summary", {}, count(lesson.events.length, "event", "events_n")),

@@ -537,7 +537,7 @@ function layOut() {
   const live = active();
   const fresh = transcript.empty && !live && !page.chat;
   $("first").hidden = !fresh;
-  $("scroll").classList.toggle("empty", fresh);
+  $("scroll").classList.toggle("fresh", fresh);
   $("dk1").hidden = fresh;
   $("again").hidden = live;
   $("stop").hidden = !live && !page.chat;
