@@ -1,10 +1,12 @@
 """How much faster than it was spoken is a recorded call replayed?
 
-    python -m bench.replay [CALL...] [--runs 3]
+    python -m bench.replay [CALL...] [--runs 3] [--long MINUTES]
 
 Each call is replayed in a process of its own, from the command to its end: first with the
 models, loaded anew each time, then from what was heard and kept with the recording, where no
 model runs. `in it` leaves Python's start and imports out. Outcomes are compared byte by byte.
+`--long` makes a call of that length with a fake of a voice service, and replays it as a call that
+was recorded live: with what was heard, and the engine anew against what the service said.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from fixtures import make_realtime_calls
+from voice.recorded_service import SERVICE
+
 CALLS = Path(__file__).parents[1] / "fixtures" / "calls"
 ONCE = """
 import json, sys, time
@@ -32,7 +37,8 @@ import voice.replay_call
 began_s = time.perf_counter()
 result = run(load(), Path(sys.argv[1]), keep=sys.argv[2] == "keep")
 took_s = time.perf_counter() - began_s
-print(json.dumps([result.length_s, took_s, result.as_json(), result.events_json()]))
+told = [result.as_json(), result.events_json(), *map(str, result.differences)]
+print(json.dumps([result.length_s, took_s, told]))
 """
 
 
@@ -69,12 +75,36 @@ def replayed(call: Path, runs: int, *, keep: bool) -> Runs:
     )
 
 
+def long(minutes: float, runs: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        call = Path(folder) / "call"
+        script = make_realtime_calls.long(minutes)
+        said = make_realtime_calls.blank("long", make_realtime_calls.sound(script), {})
+        began_s = time.perf_counter()
+        make_realtime_calls.record(said, script, call)
+        print(f"made in {time.perf_counter() - began_s:.0f} s, {len(script.says)} turns said")
+        found = replayed(call, runs, keep=False)
+        service = call / SERVICE
+        events = len(service.read_text(encoding="utf-8").splitlines())
+        print(
+            f"{events:,} lines of a service, {service.stat().st_size / 1e6:.1f} MB\n"
+            f"{found.length_s:.0f} s long, replayed in {found.whole_s:.1f} s ({found.inside_s:.1f} "
+            f"without start and imports): {found.length_s / found.whole_s:.0f} / "
+            f"{found.length_s / found.inside_s:.0f} times faster, "
+            f"{'equal' if len(found.outcomes) == 1 else 'NOT EQUAL'}"
+        )
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("calls", nargs="*", type=Path)
     arguments.add_argument("--runs", type=int, default=3)
+    arguments.add_argument("--long", type=float, metavar="MINUTES")
     given = arguments.parse_args()
     calls = given.calls or sorted(path for path in CALLS.iterdir() if path.is_dir())
+    if given.long:
+        long(given.long, given.runs)
+        return
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print(f"{'':18}{'spoken':>8}{'with models':>13}{'none':>8}{'in it':>8}  times faster, equal")
     for call in calls:

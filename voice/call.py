@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -19,7 +19,7 @@ from memory import Conversation, Memory, Session, brief_turns
 from memory.records import Extract, HandOver, Language, Prefix
 from voice import pipeline
 from voice.abilities import abilities
-from voice.engines.protocol import Engine, Opening
+from voice.engines.protocol import Engine, Opening, TakesSound
 from voice.errors import EngineUnavailable
 from voice.frames import TypedFrame
 from voice.hearing.ears import Ears
@@ -195,9 +195,7 @@ class Call:
             await self._not_opened(fault)
             raise
         transport = setup.transport
-        setup.ears.passes_sound_on = setup.recorder is not None or any(
-            getattr(processor, "takes_sound", True) for processor in processors
-        )
+        self._spare_sound(processors)
         self._worker = pipeline.build(
             transport.input(),
             setup.ears,
@@ -232,6 +230,14 @@ class Call:
             turns=self._turns,
             hand_overs=tuple(self._keeper.hand_overs),
         )
+
+    def _spare_sound(self, processors: Sequence[FrameProcessor]) -> None:
+        """The microphone's frames go as far as somebody takes them."""
+        recorded = self._setup.recorder is not None
+        taking = [each for each in processors if getattr(each, "takes_sound", True)]
+        self._setup.ears.passes_sound_on = recorded or bool(taking)
+        if taking and isinstance(taking[-1], TakesSound):
+            taking[-1].passes_sound_on = recorded
 
     async def _not_opened(self, fault: EngineUnavailable) -> None:
         setup = self._setup

@@ -156,6 +156,8 @@ class Deputy(FrameProcessor):
     A pipeline's processors are fixed when it is built; these come later, between two of it.
     """
 
+    takes_sound = False  # nor does an engine that stands in
+
     def __init__(self) -> None:
         super().__init__()
         self._set_up: FrameProcessorSetup | None = None

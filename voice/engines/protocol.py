@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pipecat.processors.frame_processor import FrameProcessor
 
@@ -47,6 +47,14 @@ class Opening:
     played_samples: Callable[[], int | None] = lambda: None
 
 
+@runtime_checkable
+class TakesSound(Protocol):
+    """A processor that need not pass the microphone's frames on; then it says to their intake that
+    they were delivered."""
+
+    passes_sound_on: bool
+
+
 class Engine(Protocol):
     """Answers one call. Its processors stand between the ears and the output.
 
@@ -55,7 +63,8 @@ class Engine(Protocol):
          then for each piece a `SpokenFrame` with its `TTSAudioRawFrame`s (24 kHz mono),
          `TTSStoppedFrame`, `AnswerDoneFrame`. After an `InterruptionFrame` nothing of the
          old answer comes out any more. `AnswerFailedFrame` where no answer can be given.
-    Processors that all say `takes_sound = False` are spared the microphone's frames.
+    Processors that all say `takes_sound = False` are spared the microphone's frames; so are those
+    behind the last that takes sound, where that is a `TakesSound`.
     """
 
     @property

@@ -64,6 +64,7 @@ from voice.engines.realtime_times import (
 from voice.frames import (
     AnswerFailedFrame,
     HeardFrame,
+    MicrophoneFrame,
     TypedFrame,
 )
 from voice.records import (
@@ -138,6 +139,7 @@ class RealtimeSession(FrameProcessor):
         self._fatal = ""
         self._closing = False
         self._retired = False
+        self.passes_sound_on = True
         self._handing_over = False
         self._wanted = asyncio.Event()
         self._wake = asyncio.Event()
@@ -491,6 +493,11 @@ class RealtimeSession(FrameProcessor):
             self._running = asyncio.create_task(self._run())
         elif isinstance(frame, EndFrame | CancelFrame):
             await self.end()
+        elif isinstance(frame, MicrophoneFrame) and not self.passes_sound_on:
+            if not self._retired:
+                self._hear(frame)
+            frame.intake.delivered()
+            return
         if self._retired or direction is not FrameDirection.DOWNSTREAM:
             if isinstance(frame, InterruptionFrame) and not self._retired:
                 await self._interrupt()

@@ -13,20 +13,23 @@ from typing import Any
 
 import pytest
 from pipecat.frames.frames import (
+    Frame,
     InterruptionFrame,
     TTSAudioRawFrame,
     TTSStartedFrame,
     TTSStoppedFrame,
 )
+from pipecat.processors.frame_processor import FrameDirection
 
 from memory.records import Prefix, Turn
 from tests.fakes.prompt_cache import DOCUMENTED, SEEN, Rule
 from tests.fakes.realtime_server import RealtimeServer
-from tests.fakes.remote_call import ANSWERING, BEGAN_AT, NOTEBOOK, calling
+from tests.fakes.remote_call import ANSWERING, BEGAN_AT, NOTEBOOK, Speaker, calling
 from tests.fakes.remote_call import OpenAICaller as Caller
 from tests.fakes.service import Abort, Answer, Close, Error, Event, Fault, HalfOpen, Say
 from voice.engines.openai_core import OpenAICore, settings
 from voice.engines.openai_realtime import OPENAI_REALTIME
+from voice.engines.protocol import TakesSound
 from voice.engines.realtime_engine import RealtimeEngine
 from voice.engines.realtime_records import Question, Send
 from voice.errors import EngineUnavailable
@@ -35,14 +38,17 @@ from voice.frames import (
     AnswerDoneFrame,
     AnswerFailedFrame,
     HeardFrame,
+    MicrophoneFrame,
     SpokenFrame,
     TypedFrame,
 )
+from voice.intake import Intake
 from voice.records import (
     Guess,
     NotesFound,
     NoTurn,
     Partial,
+    SpeechBegan,
     TokensCounted,
     Told,
     UserSaid,
@@ -1291,3 +1297,53 @@ def test_what_the_engine_is_stands_in_words() -> None:
         "not encrypted"
         in RealtimeEngine(OPENAI_REALTIME, url="ws://192.0.2.7/v1").description.warning
     )
+
+
+# The microphone's frames --------------------------------------------------------------
+
+
+class CountingSpeaker(Speaker):
+    def __init__(self) -> None:
+        super().__init__()
+        self.microphone_frames = 0
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        self.microphone_frames += isinstance(frame, MicrophoneFrame)
+        await super().process_frame(frame, direction)
+
+
+@pytest.mark.parametrize(("passes_on", "passed"), [(True, 50), (False, 0)])
+def test_sound_that_nobody_behind_takes_ends_here(passes_on: bool, passed: int) -> None:
+    """It counts as delivered either way, and the service gets all of it."""
+
+    async def main() -> None:
+        async with RealtimeServer() as server:
+            caller = Caller(server)
+            caller.speaker = speaker = CountingSpeaker()
+            intake = Intake()
+            async with calling(caller):
+                assert isinstance(caller.processor, TakesSound)
+                caller.processor.passes_sound_on = passes_on
+                await caller.tell(SpeechBegan(began_ms=0))
+                intake.put(bytes(2 * 16_000), 16_000)
+                intake.shut()
+                while (arrived := await intake.take()) is not None:
+                    frame = MicrophoneFrame(
+                        audio=arrived.samples,
+                        sample_rate=16_000,
+                        num_channels=1,
+                        arrived_s=arrived.at_s,
+                        intake=intake,
+                    )
+                    await caller.send(frame)
+                    intake.heard()
+                caller.position_ms = 1_000
+                await caller.end(0, "Hello")
+                await server.until(lambda: server.received("response.create"))
+                await caller.answers(1)
+            assert intake.summary().delivered == 50
+            assert speaker.microphone_frames == passed
+            [length] = server.connections[0].turns_bytes
+            assert abs(length - 48_000) <= 200
+
+    run_virtual(main, epoch_s=BEGAN_AT.timestamp())
