@@ -141,6 +141,7 @@ PURE = {
     "voice.engines.realtime_sound",
     "voice.engines.realtime_times",
     "voice.errors",
+    "voice.going_on",
     "voice.heard",
     "voice.hearing.endpoint",
     "voice.hearing.own_voice",

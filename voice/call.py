@@ -16,7 +16,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
 from memory import Conversation, Memory, Session, brief_turns
-from memory.records import Extract, HandOver, Language, Prefix
+from memory.records import Extract, HandOver, Language, Prefix, Turn
 from voice import pipeline
 from voice.abilities import abilities
 from voice.engines.protocol import Engine, Opening, TakesSound
@@ -86,7 +86,8 @@ class CallTransport(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSetup:
     """What a call is made of. `watch` sees every event, for logs and recordings, and `no_turn`
-    what was heard and is none."""
+    what was heard and is none. `earlier` was said in a call whose line broke: this one goes on
+    from there."""
 
     transport: CallTransport
     ears: Ears
@@ -96,6 +97,7 @@ class CallSetup:
     session: Session
     language: Language
     now: Callable[[], datetime]
+    earlier: tuple[Turn, ...] = ()
     watch: Callable[[CallEvent], None] = lambda _: None
     no_turn: Callable[[NoTurn], None] = lambda _: None
     recorder: FrameProcessor | None = None
@@ -258,6 +260,7 @@ class Call:
             news=news_of(setup.session),
             notes=self._looking,
             notify=self._emit,
+            earlier=setup.earlier,
             fresh_prefix=self._fresh_prefix,
             tools=abilities(self._requests, self._keeper.tool),
             played_samples=self.played_samples,

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from memory import Background, Llm, ReflectReport, ReviewReport, WipeReport, warm
 from memory.errors import MemoryFault, WipeRefused
-from memory.records import Language
+from memory.records import Language, Turn
 from voice import weights
 from voice.bringing import bring
 from voice.call import Call, CallSetup, CallTransport
@@ -41,6 +41,7 @@ from voice.equipment import (
     wishes_of,
 )
 from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
+from voice.going_on import LastCall
 from voice.hearing.asking import Asked
 from voice.hearing.detector import silero
 from voice.hearing.ears import Ears
@@ -110,6 +111,7 @@ class House:
         self._speech: Speech | None = None
         self._call: Call | None = None
         self._call_began_at: datetime | None = None
+        self._last_call = LastCall()
         self._calling: asyncio.Task[None] | None = None
         self._chat: Chat | None = None
         self._chatting: asyncio.Task[None] | None = None
@@ -337,15 +339,20 @@ class House:
             "hints": [self._choice.hint] if self._choice and self._choice.hint else [],
         }
 
-    async def offer(self, sdp: str, type: str, take_over: bool) -> dict[str, str]:
+    async def offer(
+        self, sdp: str, type: str, take_over: bool, goes_on: datetime | None
+    ) -> dict[str, str]:
         if self._calling is not None and not self._calling.done():
-            if not take_over:
+            own = goes_on is not None and goes_on == self._call_began_at
+            if not (take_over or own):
                 raise CallInProgress("A call runs in another window.")
             await self.hang_up()
         transport = BrowserTransport(self._config.state)
         answer = await transport.answer(sdp, type)
+        earlier = self._last_call.turns_of(goes_on, asyncio.get_running_loop().time())
         self._call_began_at = now()
-        self._calling = asyncio.create_task(self._run_call(transport))
+        self._last_call.begins(self._call_began_at, earlier)
+        self._calling = asyncio.create_task(self._run_call(transport, earlier))
         return answer
 
     async def talk(self, line: Line) -> None:
@@ -439,19 +446,20 @@ class House:
 
     # A call --------------------------------------------------------------------------
 
-    async def _run_call(self, transport: Line) -> None:
+    async def _run_call(self, transport: Line, earlier: tuple[Turn, ...] = ()) -> None:
         try:
             with self._quiet.talking():
-                await self._talk(transport)
+                await self._talk(transport, earlier)
         except (VoiceFault, MemoryFault) as fault:
             log.warning("the call failed: %s", fault)
             transport.publish(Notice(kind="stop", text=str(fault)))
         finally:
             self._call = None
             self._call_began_at = None
+            self._last_call.over(asyncio.get_running_loop().time())
             await transport.close()
 
-    async def _talk(self, transport: Line) -> None:
+    async def _talk(self, transport: Line, earlier: tuple[Turn, ...]) -> None:
         await self.load()
         worker = self._hearing
         assert worker is not None
@@ -476,6 +484,7 @@ class House:
 
         def watch(event: CallEvent) -> None:
             self._kept(event)
+            self._last_call.event(event)
             if recorder is not None:
                 recorder.event(event)
 
@@ -487,13 +496,14 @@ class House:
                 conversation=await asyncio.to_thread(self.memory.begin, name, "call", at),
                 memory=self.memory,
                 session=session,
+                earlier=earlier,
                 language=self._language,
                 now=now,
                 watch=watch,
                 recorder=RecordingProcessor(recorder, transport.playback) if recorder else None,
             )
         )
-        listening = asyncio.create_task(_obey(transport, call))
+        listening = asyncio.create_task(_obey(transport, call, recorder))
         try:
             result = await call.run()
         finally:
@@ -560,13 +570,15 @@ class House:
         return new_id(kind, at, lambda name: (folder / f"{name}.jsonl").exists())
 
 
-async def _obey(transport: Line, call: Call) -> None:
+async def _obey(transport: Line, call: Call, recorder: Recorder | None) -> None:
     """What the page or the terminal asks for while the call runs."""
     async for message in transport.messages():
         match message:
             case Typed(text=text, pasted=pasted):
                 await call.typed(text, pasted=pasted)
             case Stop():
+                if recorder is not None:
+                    recorder.stopped(asyncio.get_running_loop().time())
                 await call.stop_voice()
             case Muted(on=on):
                 call.mute(on)

@@ -224,6 +224,7 @@ class FakeHouse:
         self.shown: dict[str, Any] = {**STATUS, **status}
         self.tone_s = tone_s
         self.calls: list[FakeCall] = []
+        self.gone_on: list[datetime | None] = []
         self.chats: list[tuple[str, bool]] = []
         self.chat_events: list[CallEvent] | None = None
         self.fault: VoiceFault | None = None
@@ -249,11 +250,13 @@ class FakeHouse:
         call = {"began_at": BEGAN.isoformat(), "recorded": recorded} if self.running else None
         return {**self.shown, "call": call}
 
-    async def offer(self, sdp: str, type: str, take_over: bool) -> dict[str, str]:
+    async def offer(
+        self, sdp: str, type: str, take_over: bool, goes_on: datetime | None
+    ) -> dict[str, str]:
         if self.fault is not None:
             raise self.fault
         if self.running is not None:
-            if not take_over:
+            if not take_over and goes_on != BEGAN:
                 raise CallInProgress("A call runs in another window.")
             taken = self.running
             taken.hang_up("page gone")
@@ -261,6 +264,7 @@ class FakeHouse:
         call = FakeCall(tone_s=self.tone_s, loaded=self._loaded)
         answer = await call.answer(sdp, type)
         self.calls.append(call)
+        self.gone_on.append(goes_on)
         if self.failing:
             call.transport.publish(Notice(kind="stop", text=self.failing))
             call.hang_up("engine failed")

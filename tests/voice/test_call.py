@@ -20,6 +20,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory import Memory, WaitingReview
 from memory.records import LANGUAGES, Turn
+from tests.fakes.house import turn as turn_of
 from tests.fakes.tone_voice import ToneVoice
 from voice.call import Call, CallResult, CallSetup
 from voice.engines.language_model import Message
@@ -91,6 +92,7 @@ def run(
     at_s: float = 0.0,
     transport_of: type[RecordingTransport] = RecordingTransport,
     model: ScriptedModel | None = None,
+    earlier: tuple[Turn, ...] = (),
 ) -> Outcome:
     """A call in which these turns are typed; `meanwhile` is done to it after `at_s` seconds."""
 
@@ -120,6 +122,7 @@ def run(
                 conversation=memory.begin("c1", "call", now()),
                 memory=memory,
                 session=session,
+                earlier=earlier,
                 language="en",
                 now=now,
             )
@@ -253,6 +256,28 @@ def test_a_model_that_fails_is_told_and_the_call_goes_on(tmp_path: Path) -> None
     notices = [event for event in outcome.events if isinstance(event, Notice)]
     assert len(notices) == 1
     assert [turn.text for turn in outcome.turns] == ["one", "two", ANSWER]
+
+
+def test_a_call_goes_on_from_one_whose_line_broke(tmp_path: Path) -> None:
+    """The model knows what was said there; kept and handed over is only what is new."""
+    asked: list[list[str]] = []
+
+    def script(messages: Any) -> str:
+        asked.append([message.content for message in messages])
+        return ANSWER
+
+    earlier = (
+        turn_of(0, "user", "I asked about the boiler."),
+        turn_of(1, "assistant", "It is old."),
+    )
+    outcome = run(tmp_path, [(1_000, "how old?")], 8_000, script, earlier=earlier)
+    assert [text for text in asked[0] if text in ("I asked about the boiler.", "It is old.")] == [
+        "I asked about the boiler.",
+        "It is old.",
+    ]
+    assert [each.text for each in outcome.turns] == ["how old?", ANSWER]
+    [hand_over] = outcome.result.hand_overs
+    assert (hand_over.first_index, hand_over.last_index) == (0, 1)
 
 
 def test_an_engine_that_cannot_be_opened_ends_the_call(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class Opening:
     `news` gives what changed in the notebooks since it was last asked (or since the
     prefix was read), as one block of text for the model, or None; it reads two small
     files. `now` is the user's wall clock, aware. `earlier` are turns of this same
-    conversation that a session which failed had already heard.
+    conversation that a session which failed had already heard, or of the call that it goes on from.
 
     `fresh_prefix` gives the prefix as it is now, for a session that follows within the call:
     what it holds is no news any more. `notes` gives what the user's notes say to the words of

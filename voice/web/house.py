@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any, Protocol
 
 from memory import Memory, ReflectReport, WipeReport
@@ -28,11 +29,15 @@ class House(Protocol):
         and "hints" (sentences)."""
         ...
 
-    async def offer(self, sdp: str, type: str, take_over: bool) -> dict[str, str]:
+    async def offer(
+        self, sdp: str, type: str, take_over: bool, goes_on: datetime | None
+    ) -> dict[str, str]:
         """Begin a call and give the answer, {"sdp", "type"}.
 
-        Raises CallInProgress when one runs and `take_over` is False, OfferInvalid, or
-        another VoiceFault when nothing can answer.
+        `goes_on` names the page's own call whose line broke, by when it began: it ends, if it
+        still runs, and the new one is told what was said there. Raises CallInProgress when
+        another runs and `take_over` is False, OfferInvalid, or another VoiceFault when nothing
+        can answer.
         """
         ...
 

@@ -10,7 +10,7 @@ from pipecat.frames.frames import InterruptionFrame, TTSAudioRawFrame, TTSStarte
 from playwright.async_api import expect
 
 from tests.browser import needs_chromium
-from tests.fakes.house import STATUS, tone_bytes, turn
+from tests.fakes.house import BEGAN, STATUS, tone_bytes, turn
 from tests.voice.web.looking import Visit, visiting
 from voice.errors import EngineUnavailable, WorkerFailed
 from voice.records import (
@@ -35,6 +35,17 @@ STATES: dict[State, str] = {
     "speaking": "Speaking",
     "reconnecting": "Reconnecting",
 }
+
+
+# What a peer connection says of itself is `window.shown`, while that is set.
+SHOWN = """
+shown => {
+  const own = Object.getOwnPropertyDescriptor(RTCPeerConnection.prototype, "connectionState").get;
+  Object.defineProperty(RTCPeerConnection.prototype, "connectionState",
+    { get() { return window.shown ?? own.call(this); } });
+  window.shown = shown;
+}
+"""
 
 
 async def test_first_visit() -> None:
@@ -352,17 +363,55 @@ async def test_the_server_is_gone() -> None:
 
 
 async def test_the_server_goes_in_mid_call() -> None:
-    """Nobody waits for a line that can't come back: the page says who is gone and what to do."""
+    """The page says who is gone and what to do, and goes on by itself where the call was."""
     async with visiting() as visit:
         page = visit.page
         await visit.start()
         await page.route("**/api/*", lambda route: route.abort())
-        await page.evaluate(
-            """Object.defineProperty(RTCPeerConnection.prototype, "connectionState",
-                 {get: () => "disconnected"})"""
-        )
+        await page.evaluate(SHOWN, "disconnected")
         await expect(page.locator(".err.main")).to_contain_text("Jarvis doesn’t answer")
+        await visit.state("reconnecting")
+        await page.evaluate("window.shown = undefined")
+        await page.unroute("**/api/*")
+        await expect(page.locator(".err.main")).to_have_count(0)
+        await visit.state("listening")
+        assert visit.house.gone_on == [None, BEGAN]
+        visit.complaints = [text for text in visit.complaints if "ERR_FAILED" not in text]
+
+
+async def test_a_line_that_broke() -> None:
+    """It is tried again by itself: a new call goes on from what was said, which stays on the page."""
+    async with visiting() as visit:
+        page = visit.page
+        await visit.start()
+        visit.publish(TurnAdded(turn=turn(0, "user", "Hello there.")))
+        await expect(page.locator("#turns")).to_contain_text("Hello there.")
+        await page.route("**/api/offer", lambda route: route.abort())
+        await page.evaluate(SHOWN, "failed")
+        await expect(page.locator(".main")).to_contain_text("The line broke")
+        await visit.state("reconnecting")
+        await page.evaluate("window.shown = undefined")
+        await page.unroute("**/api/offer")
+        await expect(page.locator("#after .notice")).to_contain_text("The line is back")
+        await visit.state("listening")
+        await expect(page.locator("#turns")).to_contain_text("Hello there.")
+        assert visit.house.gone_on == [None, BEGAN]
+        visit.complaints = [text for text in visit.complaints if "ERR_FAILED" not in text]
+
+
+async def test_a_line_that_broke_is_left() -> None:
+    async with visiting() as visit:
+        page = visit.page
+        await visit.start()
+        await page.route("**/api/offer", lambda route: route.abort())
+        await page.evaluate(SHOWN, "failed")
+        await page.get_by_role("button", name="Leave it").click()
         await visit.state("idle")
+        await expect(page.locator(".main")).to_have_count(0)
+        await page.evaluate("window.shown = undefined")
+        await page.unroute("**/api/offer")
+        await visit.start()
+        assert visit.house.gone_on == [None, None]
         visit.complaints = [text for text in visit.complaints if "ERR_FAILED" not in text]
 
 

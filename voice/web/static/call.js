@@ -103,7 +103,8 @@ export class Call {
     }
   }
 
-  async connect(stream, takeOver) {
+  /** `goesOn`: when the call began that this one goes on from; null for none. */
+  async connect(stream, takeOver, goesOn) {
     const peer = (this.peer = new RTCPeerConnection({ iceServers: [] }));
     const track = this.useMicrophone(stream);
     const line = peer.addTransceiver(track, { direction: "sendrecv", streams: [stream] });
@@ -118,7 +119,7 @@ export class Call {
     await gathered(peer);
     const { sdp, type } = peer.localDescription;
     if (!/^a=candidate/m.test(sdp)) throw new Failed("offline");
-    const response = await ask("/api/offer", { sdp, type, take_over: takeOver });
+    const response = await ask("/api/offer", { sdp, type, take_over: takeOver, goes_on: goesOn });
     if (this.done) {
       ask("/api/hang-up", {}, { keepalive: true }).catch(() => {}); // it began behind our hanging up
       return;

@@ -1,7 +1,7 @@
 """The call and the typed conversation.
 
 GET  /api/status     what answers, whether it is ready, whether a call runs
-POST /api/offer      {"sdp", "type": "offer", "take_over"?} → {"sdp", "type"}
+POST /api/offer      {"sdp", "type": "offer", "take_over"?, "goes_on"?} → {"sdp", "type"}
 POST /api/chat       {"text", "pasted"?} → events, one JSON value a line
 POST /api/hang-up    {} → {"ended": true}
 """
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from memory.errors import MemoryFault
 from voice.errors import VoiceFault
@@ -30,6 +30,7 @@ class _Offer(Body):
     sdp: str = Field(min_length=1)
     type: Literal["offer"]
     take_over: bool = False
+    goes_on: AwareDatetime | None = None
 
 
 class _Text(Body):
@@ -64,7 +65,7 @@ def routes(house: House, aside: Aside) -> APIRouter:
     @router.post("/api/offer")
     async def offer(request: Request) -> JSONResponse:
         body = await read(request, _Offer)
-        answer = await house.offer(body.sdp, body.type, body.take_over)
+        answer = await house.offer(body.sdp, body.type, body.take_over, body.goes_on)
         return JSONResponse(answer, headers=NEVER_KEPT)
 
     @router.post("/api/chat")

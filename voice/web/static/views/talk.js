@@ -16,6 +16,7 @@ const FRESH_MS = 1500;
 const THINKING_MS = 1500;
 const MOVED_MS = 1000;
 const NOTICES = 3;
+const GO_ON_MS = 60000; // so long a line that broke is tried again
 
 const page = {
   status: null,
@@ -27,6 +28,8 @@ const page = {
   starting: false,
   muted: false,
   lineUp: true,
+  line: null, // when the call began, as the server has it
+  goingOn: null, // the same, of a call whose line broke, while it is tried again
   about: null,
   handedOver: 0,
   saved: 0,
@@ -100,7 +103,8 @@ function announce(state) {
 }
 
 function refreshState() {
-  if (!active()) showState(page.chat ? "thinking" : "idle");
+  if (page.goingOn) showState("reconnecting");
+  else if (!active()) showState(page.chat ? "thinking" : "idle");
   else if (page.call && !page.lineUp) showState("reconnecting");
   else if (page.starting) showState(page.call.microphone && page.status?.ready === false ? "preparing" : "connecting");
   else if (page.muted && !["thinking", "speaking"].includes(page.told)) showState("muted");
@@ -125,6 +129,7 @@ const MESSAGES = {
   moved: { kind: "handled", actions: [["a_here", () => start(true)]] },
   engine: { actions: [AGAIN] },
   lost: { actions: [AGAIN] },
+  goes_on: { kind: "handled", actions: [["a_leave", () => leaveIt()]] },
   offer: { actions: [AGAIN] },
   silence: { kind: "handled" },
   ended: { actions: [AGAIN] },
@@ -280,15 +285,17 @@ function count(event) {
 
 // The call ----------------------------------------------------------------------------------
 
-export async function start(takeOver = false) {
-  if (active()) return;
+/** Whether a call began. `goesOn` is the one whose line broke. */
+export async function start(takeOver = false, goesOn = page.goingOn) {
+  if (active()) return false;
   page.starting = true;
+  page.line = null;
   page.told = "connecting";
   page.muted = false;
   page.lineUp = true;
   page.stopped = false;
   page.chat?.abort();
-  clearMessages();
+  if (!goesOn) clearMessages();
   if (page.steps) page.steps[0] = true;
   showState("connecting");
   render();
@@ -309,7 +316,7 @@ export async function start(takeOver = false) {
     const microphone = await openMicrophone();
     if (call.done) {
       microphone.getTracks().forEach((track) => track.stop());
-      return;
+      return false;
     }
     call.useMicrophone(microphone);
     if (page.steps) page.steps[1] = true;
@@ -317,23 +324,27 @@ export async function start(takeOver = false) {
     refreshState();
     const own = page.leaving;
     if (own) await own.ended;
-    if (call.done) return;
+    if (call.done) return false;
     transcript.begin();
     page.about = null;
     page.handedOver = page.saved = page.refused = 0;
     page.engine = null;
-    await call.connect(microphone, takeOver || own !== null);
-    if (call.done) return;
+    await call.connect(microphone, takeOver || own !== null, goesOn);
+    if (call.done) return false;
+    page.goingOn = null;
+    if (goesOn) wentOn();
     page.about = { beganAt: Date.now(), first: transcript.shown.length };
-    loadStatus().catch(() => {}); // whether it is being recorded
+    loadStatus().then((status) => named(call, status)).catch(() => {}); // also whether it is being recorded
     if (page.told !== "connecting") page.starting = false;
     refreshState();
     render();
+    return true;
   } catch (fault) {
     const hungUp = call.done && page.call !== call;
     call.close();
-    if (hungUp) return;
+    if (hungUp) return false;
     idle();
+    if (goesOn && fault instanceof Failed) return false; // it is tried again
     if (!(fault instanceof Failed)) {
       message("offer", String(fault.message ?? fault));
       throw fault;
@@ -341,7 +352,49 @@ export async function start(takeOver = false) {
     if (fault.kind === "lost") await lost("lost");
     else message(fault.kind, fault.detail);
     if (fault.kind === "server") watchStatus();
+    return false;
   }
+}
+
+function named(call, status) {
+  if (page.call === call) page.line = status.call?.began_at ?? null;
+}
+
+/** The line broke, and may come back: then a new call goes on from what was said. */
+async function goOn(beganAt) {
+  page.goingOn = beganAt;
+  refreshState();
+  const until = performance.now() + GO_ON_MS;
+  let status = null;
+  while (performance.now() < until) {
+    status = await loadStatus().catch(() => null);
+    if (page.goingOn !== beganAt || active()) return;
+    const other = status?.call && status.call.began_at !== beganAt;
+    if (other) return stopGoingOn("moved");
+    const kind = status ? "goes_on" : "server";
+    if (page.message?.kind !== kind) message(kind);
+    if (status && (await start(false, beganAt))) return;
+    if (page.goingOn !== beganAt) return;
+    await new Promise((resolve) => setTimeout(resolve, FRESH_MS));
+  }
+  stopGoingOn(status ? "lost" : "server");
+  if (!status) watchStatus();
+}
+
+function stopGoingOn(kind) {
+  page.goingOn = null;
+  refreshState();
+  message(kind);
+}
+
+function leaveIt() {
+  stopGoingOn(null);
+  if (page.call) hangUp();
+}
+
+function wentOn() {
+  clearMessages();
+  showNotice({ title: t("went_on"), text: t("went_on_p"), kind: "handled" }, $("after"));
 }
 
 function idle() {
@@ -390,7 +443,12 @@ async function whoHungUp() {
 
 /** The line went without a goodbye: find out why. */
 async function lost(kind) {
+  const beganAt = page.line;
   idle();
+  if (kind === "lost" && beganAt && !page.stopped) {
+    await goOn(beganAt);
+    return;
+  }
   if (kind === "lost") {
     try {
       const status = await loadStatus();
