@@ -15,7 +15,7 @@ from memory.records import Language, Turn
 from voice.errors import RecordingInvalid
 from voice.recorded_files import FORMAT
 from voice.recorded_sound import pack, running
-from voice.recording import ARRIVALS, HEARING, MICROPHONE, RATE_HZ, Answered, Outcome
+from voice.recording import ARRIVALS, HEARING, MICROPHONE, RATE_HZ, STOPS, Answered, Outcome
 from voice.records import (
     CallEnded,
     CallEvent,
@@ -179,6 +179,10 @@ class Recorder:
         self._typed_s = at_s
         at_ms = max(0, round((at_s - self._began_s) * 1000))
         self._line("typed.jsonl", {"at_ms": at_ms, "text": text, "pasted": pasted})
+
+    def stopped(self, at_s: float) -> None:
+        """The user stopped the answer by hand."""
+        self._line(STOPS, {"at_ms": max(0, round((at_s - self._began_s) * 1000))})
 
     def answer_began(
         self,

@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 RATE_HZ = 16_000
 HEARING = "hearing.jsonl"
 ARRIVALS = "arrivals.jsonl"
+STOPS = "stops.jsonl"
 MICROPHONE = "microphone"
 _UNKNOWN_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 _ID_LETTERS = re.compile(r"[^A-Za-z0-9]+")
@@ -152,6 +153,8 @@ class RecordedCall:
     service: RecordedService | None = None
     """What passed between the call and its voice service, where it had one and it was kept."""
     arrivals: tuple[Arrival, ...] = ()
+    stops_ms: tuple[int, ...] = ()
+    """When the user stopped an answer by hand."""
 
     def late_at(self, position_ms: int) -> float:
         """How much later than its position the microphone's sound came there, in ms."""
@@ -212,6 +215,10 @@ class _Typed(Strict):
     at_ms: Annotated[int, Field(ge=0)]
     text: Annotated[str, Field(min_length=1)]
     pasted: bool = False
+
+
+class _Stop(Strict):
+    at_ms: Annotated[int, Field(ge=0)]
 
 
 class _Arrival(Strict):
@@ -408,6 +415,7 @@ def _read_folder(folder: Path) -> RecordedCall:
             for each in lines_of(_Heard, folder / HEARING)
         },
         service=read_service(folder),
+        stops_ms=tuple(sorted(each.at_ms for each in lines_of(_Stop, folder / STOPS))),
         arrivals=tuple(
             sorted(
                 (Arrival(**dict(each)) for each in lines_of(_Arrival, folder / ARRIVALS)),

@@ -71,6 +71,7 @@ async def replay_call(
         await call.typed(turn.text, pasted=turn.pasted)
 
     transport.connect_keyboard(keyboard)
+    transport.connect_button(call.stop_voice)
     reason: EndReason = "engine failed"
     hand_overs: tuple[HandOver, ...] = ()
     with contextlib.suppress(EngineUnavailable):  # as in the call, which told the user

@@ -175,6 +175,15 @@ async def test_a_recording_that_was_killed_holds_what_came_before(tmp_path: Path
     await writer.close()
 
 
+async def test_an_answer_stopped_by_hand_is_kept(tmp_path: Path) -> None:
+    """A replay stops it again."""
+    writer = recorder(tmp_path / "call")
+    writer.stopped(BEGAN_S + 4.5)
+    writer.stopped(BEGAN_S + 9)
+    await writer.close()
+    assert read_call(tmp_path / "call").stops_ms == (4_500, 9_000)
+
+
 async def test_when_the_microphones_sound_came_is_kept(tmp_path: Path) -> None:
     """Sound that came late, or in a burst behind a pause, stands as the ears got it."""
     writer = recorder(tmp_path / "call")

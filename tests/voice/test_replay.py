@@ -253,6 +253,17 @@ def test_what_is_sent_otherwise_is_told(
     assert [turn.text for turn in result.turns][-1] == "Ten past ten."
 
 
+def test_an_answer_that_was_stopped_by_hand_is_stopped_again(tmp_path: Path, bare: Config) -> None:
+    """At its time: this one was not stopped then, so the service hears of it now."""
+    call = changed(tmp_path, "openai-interruption", lambda _: None)
+    (call / "stops.jsonl").write_text('{"at_ms": 5000}\n')
+    result = run(bare, call)
+    answer = result.turns[1]
+    assert answer.interrupted and len(answer.text.split()) < 6
+    assert (answer.ended_at - result.turns[0].began_at).total_seconds() == pytest.approx(4, abs=0.1)
+    assert any("5.000 s, socket 0: sends response.cancel" in str(d) for d in result.differences)
+
+
 def test_a_call_that_was_killed_is_replayed_as_far_as_it_went(tmp_path: Path, bare: Config) -> None:
     """The service says nothing any more; the call ends with its sound."""
 

@@ -192,7 +192,7 @@ class Passed:
     body: Any
 
 
-GivenKind = Literal["news", "notes", "prefix", "tool"]
+GivenKind = Literal["earlier", "news", "notes", "prefix", "tool"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import json
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -25,7 +26,7 @@ from websockets.exceptions import (
 from websockets.frames import Close
 from websockets.http11 import Response
 
-from memory.records import Extract, Prefix
+from memory.records import Extract, Prefix, Turn
 from voice.engines.gemini_live import GEMINI_LIVE
 from voice.engines.openai_realtime import OPENAI_REALTIME
 from voice.engines.protocol import Opening
@@ -223,7 +224,7 @@ def _key(kind: str, question: Any) -> str:
 def _given_again(opening: Opening, given: tuple[Given, ...]) -> Opening:
     """What was asked in the call too is answered as it was; the rest by the replay's own memory."""
     answers = _Answers(given)
-    first = answers.next("prefix")
+    first, earlier = answers.next("prefix"), answers.next("earlier")
 
     async def news() -> str | None:
         was = answers.next("news")
@@ -245,6 +246,7 @@ def _given_again(opening: Opening, given: tuple[Given, ...]) -> Opening:
     return replace(
         opening,
         prefix=opening.prefix if first is None else _prefix(first.answer),
+        earlier=opening.earlier if earlier is None else tuple(map(_turn, earlier.answer)),
         news=news,
         notes=notes,
         fresh_prefix=fresh_prefix,
@@ -254,6 +256,11 @@ def _given_again(opening: Opening, given: tuple[Given, ...]) -> Opening:
 
 def _prefix(text: str) -> Prefix:
     return Prefix(text=text, sha256=sha256(text.encode()).hexdigest())
+
+
+def _turn(kept: Mapping[str, Any]) -> Turn:
+    began_at, ended_at = (datetime.fromisoformat(kept[name]) for name in ("began_at", "ended_at"))
+    return Turn(**{**kept, "began_at": began_at, "ended_at": ended_at})
 
 
 def _notes(answer: Any) -> NotesFound | None:

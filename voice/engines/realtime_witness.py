@@ -158,6 +158,8 @@ def seen_opening(opening: Opening, witness: Witness) -> Opening:
         return prefix
 
     given("prefix", None, opening.prefix.text, _now_s())
+    if opening.earlier:
+        given("earlier", None, [turn.as_json() for turn in opening.earlier], _now_s())
     return replace(
         opening,
         news=news,

@@ -6,7 +6,9 @@ Both keep to the loop's clock, so that a replay costs no time on a virtual one.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from pipecat.frames.frames import (
     Frame,
@@ -46,7 +48,7 @@ class RecordingTransport:
     `gone` resolves to "hang-up" when the recording is over; a recording that ended by
     another rule than the user's goes on with silence for up to ten seconds more, so that
     the rule itself may end the call. Typed turns go to the keyboard that
-    is connected, at their positions.
+    is connected, and stops to the button, at their times.
     `played` holds the output's samples if asked for. `latency_s` is how long the device takes
     to be heard. The microphone is open since `began_s` of the loop's time, or else since the
     call's pipeline began. Made inside a running loop.
@@ -82,6 +84,10 @@ class RecordingTransport:
         """Where typed turns go; the call takes them as it does from the page."""
         self._input.keyboard = keyboard
 
+    def connect_button(self, button: Callable[[], Awaitable[None]]) -> None:
+        """What stops an answer."""
+        self._input.button = button
+
     @property
     def played(self) -> bytes:
         """What the output played, 16-bit mono at its own rate, with the silence between."""
@@ -105,6 +111,7 @@ class _Input(MicrophoneInput):
         self._microphone = intake
         self._gone = gone
         self.keyboard: Callable[[RecordedTyped], Awaitable[None]] | None = None
+        self.button: Callable[[], Awaitable[None]] | None = None
         self._feeder: asyncio.Task[None] | None = None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -123,17 +130,17 @@ class _Input(MicrophoneInput):
         loop = asyncio.get_running_loop()
         began_s = loop.time() if self._began_s is None else self._began_s
         call = self._call
-        typed = list(call.typed)
+        pressed = self._pressed()
         length_ms = call.duration_ms
         if call.ended not in (None, "hang-up", "page gone"):
             length_ms += _OVERTIME_MS
         silence = bytes(_FRAME_BYTES)
         for end_ms in range(FRAME_MS, length_ms + FRAME_MS, FRAME_MS):
             due_ms = end_ms + call.late_at(end_ms - FRAME_MS)
-            while typed and typed[0].at_ms <= due_ms:
-                assert self.keyboard is not None, "the recording holds typed turns"
-                await asyncio.sleep(began_s + typed[0].at_ms / 1000 - loop.time())
-                await self.keyboard(typed.pop(0))
+            while pressed and pressed[0][0] <= due_ms:
+                at_ms, press = pressed.popleft()
+                await asyncio.sleep(began_s + at_ms / 1000 - loop.time())
+                await press()
             await asyncio.sleep(began_s + due_ms / 1000 - loop.time())
             if call.microphone:
                 at = (end_ms // FRAME_MS - 1) * _FRAME_BYTES
@@ -141,6 +148,18 @@ class _Input(MicrophoneInput):
                 self._microphone.put(samples + silence[len(samples) :], RATE_HZ)
         if not self._gone.done():
             self._gone.set_result("hang-up")
+
+    def _pressed(self) -> deque[tuple[int, Callable[[], Awaitable[None]]]]:
+        """Turns that were typed and answers that were stopped, in order of time."""
+        keyboard, button = self.keyboard, self.button
+        assert keyboard is not None or not self._call.typed, "the recording holds typed turns"
+        assert button is not None or not self._call.stops_ms, "answers are stopped in the recording"
+        pressed: list[tuple[int, Callable[[], Awaitable[None]]]] = []
+        if keyboard is not None:
+            pressed += [(each.at_ms, partial(keyboard, each)) for each in self._call.typed]
+        if button is not None:
+            pressed += [(at_ms, button) for at_ms in self._call.stops_ms]
+        return deque(sorted(pressed, key=lambda each: each[0]))
 
 
 class SinkPlayback:

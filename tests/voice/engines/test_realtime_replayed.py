@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory.records import Prefix
+from memory.records import Prefix, Turn
 from tests.fakes.remote_call import BEGAN_AT, OpenAICaller, calling
 from voice.engines.lasting import LastingEngine
 from voice.engines.protocol import Engine, Opening
@@ -186,10 +186,15 @@ def opening(tool: Search) -> Opening:
     return replace(ReplayedCaller(service()).opening(prefix="today's"), news=news, tools=(tool,))
 
 
+SAID = Turn(
+    conversation="c0", index=0, speaker="user", text="Hello.", language="en",
+    began_at=BEGAN_AT, ended_at=BEGAN_AT, origin="spoken",
+)  # fmt: skip
 FOUND = {"block": "From your notes", "extracts": [
     {"file": "a.md", "first_line": 1, "last_line": 2, "heading": "", "text": "Ana"}]}  # fmt: skip
 GIVEN = (
     Given("prefix", None, "then's", 0.0),
+    Given("earlier", None, [SAID.as_json()], 0.0),
     Given("news", None, None, 1.0),
     Given("news", None, "Ana was added.", 1.0),
     Given("notes", "Ana?", FOUND, 40.0),
@@ -214,6 +219,7 @@ def test_an_engine_is_given_what_it_was_given() -> None:
         return [*given, loop.time() - began_s]
 
     prefix, nothing, news, found, output, later, took_s = run_virtual(main, epoch_s=0.0)
+    assert _given_again(opening(tool), GIVEN).earlier == (SAID,)
     assert (prefix, nothing, news, later) == ("then's", None, "Ana was added.", "then's, later")
     assert isinstance(found, NotesFound) and found.extracts[0].text == "Ana"
     assert (output, tool.used) == ("three places", 1)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from memory.records import Extract
+from memory.records import Extract, Turn
 from tests.fakes.realtime_server import RealtimeServer
 from tests.fakes.remote_call import BEGAN_AT, OpenAICaller, calling
 from tests.fakes.service import Abort, Answer, Fault, HalfOpen
@@ -18,11 +18,15 @@ from voice.errors import EngineUnavailable
 from voice.records import NotesFound
 from voice.virtual_time import run_virtual
 
+SAID = Turn(
+    conversation="c0", index=0, speaker="user", text="Hello.", language="en",
+    began_at=BEGAN_AT, ended_at=BEGAN_AT, origin="spoken",
+)  # fmt: skip
 KEY = "sk-never-written"
 EXTRACT = Extract(file="a.md", first_line=1, last_line=2, heading="", text="Ana, 3 May")
 
 
-def watched(server: RealtimeServer, *said: str) -> list[Seen]:
+def watched(server: RealtimeServer, *said: str, earlier: tuple[Turn, ...] = ()) -> list[Seen]:
     """Everything that was seen of a call in which this was said."""
 
     async def main() -> list[Seen]:
@@ -35,7 +39,7 @@ def watched(server: RealtimeServer, *said: str) -> list[Seen]:
             caller = OpenAICaller(server)
             caller.tools = (Weather(),)
             caller.notes = _notes
-            async with calling(caller, key=KEY, set_up=watch):
+            async with calling(caller, key=KEY, set_up=watch, earlier=earlier):
                 for text in said:
                     await caller.ask(text)
         return seen
@@ -90,8 +94,9 @@ def test_what_the_call_gave_is_seen() -> None:
     server = RealtimeServer(
         answers=[Answer(audio_ms=0, calls=(("weather", '{"town": "Rome"}'),)), Answer()]
     )
-    given = of(watched(server, "How is Ana's weather?"), "given")
-    assert {each["kind"] for each in given} == {"prefix", "news", "notes", "tool"}
+    given = of(watched(server, "How is Ana's weather?", earlier=(SAID,)), "given")
+    assert {each["kind"] for each in given} == {"prefix", "earlier", "news", "notes", "tool"}
+    assert given[1]["answer"] == [SAID.as_json()]
     [tool] = [each for each in given if each["kind"] == "tool"]
     assert tool["question"] == ["weather", {"town": "Rome"}]
     assert (tool["answer"], tool["took_ms"]) == ("sunny in Rome", 500)
