@@ -47,8 +47,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     """`now_s` is the loop's time; `working` counts those for whom it stands still.
 
     `grace_s` is real time that sockets get before each jump; 0 where every answer from
-    outside is awaited under `at_work()`.
+    outside is awaited under `at_work()`. `epoch_s` as in `run_virtual`.
     """
+
+    epoch_s: float = 0.0
 
     def __init__(self, grace_s: float = _GRACE_S) -> None:
         self.grace_s = grace_s
@@ -87,6 +89,14 @@ def at_work() -> Iterator[None]:
         loop.working -= 1
 
 
+def begin_epoch(epoch_s: float) -> None:
+    """Set when the running virtual clock began, where that is known only now; on a real loop it
+    does nothing."""
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, VirtualLoop):
+        loop.epoch_s = epoch_s
+
+
 def run_virtual(
     main: Callable[[], Coroutine[Any, Any, T]], *, epoch_s: float, grace_s: float = _GRACE_S
 ) -> T:
@@ -96,10 +106,11 @@ def run_virtual(
     not for a process that does anything else at the same time.
     """
     loop = VirtualLoop(grace_s)
+    loop.epoch_s = epoch_s
     names = ("time", "monotonic", "time_ns", "monotonic_ns")
     real = {name: getattr(time, name) for name in names}
     time.monotonic = lambda: loop.now_s
-    time.time = lambda: epoch_s + loop.now_s - _START_S
+    time.time = lambda: loop.epoch_s + loop.now_s - _START_S
     time.monotonic_ns = lambda: int(loop.now_s * 1e9)
     time.time_ns = lambda: int(time.time() * 1e9)
     try:
