@@ -70,11 +70,6 @@ class VoiceDetector:
         self._low_windows = 0
         self._probability = 0.0
 
-    @property
-    def awake(self) -> bool:
-        """Whether Silero runs."""
-        return self._awake
-
     def frame(self, pcm: bytes, *, turn_open: bool) -> FrameSound:
         """Judge 640 bytes: 20 ms of 16 kHz mono 16-bit."""
         samples = np.frombuffer(pcm, np.int16)
