@@ -147,8 +147,13 @@ function daysAgo(date) {
 
 export const clock = (iso, seconds = false) =>
   new Date(iso).toLocaleTimeString(locale, {
-    hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}),
+    hour: halfDays() ? "numeric" : "2-digit", minute: "2-digit", ...(seconds && !halfDays() ? { second: "2-digit" } : {}),
   });
+
+/** Whether a day is told in twice twelve hours where the user lives; seconds have no room beside "PM". */
+function halfDays() {
+  return new Intl.DateTimeFormat(locale, { hour: "numeric" }).resolvedOptions().hour12;
+}
 
 /** "Today", "Yesterday", else the weekday; and the date in full. */
 export function day(iso) {
