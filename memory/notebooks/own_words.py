@@ -20,8 +20,8 @@ from memory.records import Accepted, Notebook, Proposal, Rejection
 OWN_WORDS_CHARS = 160
 """A longer sentence tells several things, and would fill a notebook with its asides."""
 
-_NOT_PROVED = ("L5.2", "L5.3")
-"""What breaks another promise (an order, a secret, a text read aloud) is not about wording."""
+_NOT_PROVED = ("L1.2", "L5.2", "L5.3")
+"""What breaks another promise (a question, a condition, an order, a secret) is not about wording."""
 
 _ENDS = " ,;:.!…-–"
 
