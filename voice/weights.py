@@ -320,9 +320,9 @@ def size_words(size: int) -> str:
 
 @contextmanager
 def terminal_progress() -> Iterator[Progress]:
-    """A bar on standard error where that is a terminal, else nothing."""
+    """A bar on standard error where that is a terminal, else a line for each of the weights."""
     if not sys.stderr.isatty():
-        yield no_progress
+        yield _lines_of_progress()
         return
     from rich.console import Console
     from rich.progress import (
@@ -361,6 +361,17 @@ def terminal_progress() -> Iterator[Progress]:
             )
 
         yield show
+
+
+def _lines_of_progress() -> Progress:
+    begun: set[str] = set()
+
+    def show(name: str, step: str, done_bytes: int, total_bytes: int) -> None:  # noqa: ARG001 - the protocol
+        if name not in begun:
+            begun.add(name)
+            print(f"{name}, {size_words(total_bytes)}: {step} ...", file=sys.stderr, flush=True)
+
+    return show
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -739,11 +739,13 @@ def test_the_report_tells_all_weights(root: Path, hub: Hub) -> None:
 def test_the_command_tells_the_way_by_hand(
     root: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mistyped name ends with 1 and a sentence; nothing is drawn where there is no terminal."""
+    """A mistyped name ends with 1 and a sentence; where there is no terminal each of the weights
+    is one line."""
     monkeypatch.setenv("JARVIS_CONFIG", str(tmp_path / "none.toml"))
     assert main(["no-such-model", "--folder", str(root)]) == 1
     told = capsys.readouterr()
     assert "There are no weights called 'no-such-model'" in told.err
     with terminal_progress() as progress:
-        progress("tiny", "model.bin", 1, 2)
-    assert capsys.readouterr() == ("", "")
+        for done_bytes in range(3):
+            progress("tiny", "model.bin", done_bytes, 2_000_000)
+    assert capsys.readouterr() == ("", "tiny, 2 MB: model.bin ...\n")
