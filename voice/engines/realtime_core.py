@@ -8,13 +8,13 @@ protocol is a subclass that says each of them in its own events.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from memory.records import Language, Prefix, Turn
+from voice.engines.realtime_dialect import Dialect
 from voice.engines.realtime_records import (
     TIMERS,
     Answer,
@@ -55,7 +55,7 @@ MOST_TOOL_ROUNDS = 6
 _MOST_CONTINUED = 2
 
 
-class RealtimeCore(ABC):
+class RealtimeCore(Dialect):
     """`rate_hz` is what the service wants from the microphone, `answer_s` how long it may be
     silent when it owes an answer. `handle` names the session to the service, so that another can
     carry it on; None where there is no such thing."""
@@ -302,47 +302,6 @@ class RealtimeCore(ABC):
             if self.connected and not self._awaited:
                 self._resume()
 
-    # The service's protocol ---------------------------------------------------------------
-
-    @abstractmethod
-    def received(self, event: Event, now_s: float) -> None:
-        """An event of the present session. Raises KeyError, TypeError or ValueError when it is
-        broken."""
-
-    @abstractmethod
-    def _turn_sound(self, turn: UserTurn, sound: bytes) -> None: ...
-
-    @abstractmethod
-    def _turn_dropped(self, turn: UserTurn) -> None: ...
-
-    @abstractmethod
-    def _hand_in(self, question: Question, turn: UserTurn | None) -> None: ...
-
-    @abstractmethod
-    def _request(self, answer: Answer) -> None:
-        """Ask for a response. Where sound or words just handed in ask by themselves: nothing."""
-
-    @abstractmethod
-    def _cancel(self, answer: Answer) -> None: ...
-
-    @abstractmethod
-    def _cut(self, answer: Answer, played_samples: int) -> None: ...
-
-    @abstractmethod
-    def _tell(self, role: str, text: str) -> str:
-        """One item of text; gives its id."""
-
-    @abstractmethod
-    def _introduce(self, said: Sequence[Said | ToolUse]) -> None: ...
-
-    @abstractmethod
-    def _tell_result(self, use: ToolUse) -> None:
-        """To the session that asked for it."""
-
-    @abstractmethod
-    def _tell_use(self, use: ToolUse) -> None:
-        """To a session that did not."""
-
     # Shared steps -------------------------------------------------------------------------
 
     def _do(self, *effects: Effect) -> None:
@@ -514,10 +473,6 @@ class RealtimeCore(ABC):
         self._uses.append(use)
         answer.calls.append(use)
         self._do(RunTool(call_id, name, arguments))
-
-    @abstractmethod
-    def _after_tools(self, answer: Answer) -> None:
-        """A result came. When all of a response that is over are there, the model goes on."""
 
     # History ------------------------------------------------------------------------------
 

@@ -21,8 +21,8 @@ from voice.engines.realtime_addresses import (
 from voice.engines.realtime_core import RealtimeCore
 from voice.engines.realtime_errors import SessionRefused
 from voice.engines.realtime_records import Seen, Witness
-from voice.engines.realtime_session import GaveUp, RealtimeSession, Service, Struggles
-from voice.engines.realtime_socket import Address, Connect, Greeting, websocket
+from voice.engines.realtime_session import GaveUp, RealtimeSession, Struggles
+from voice.engines.realtime_socket import Address, Connect, Greeting, Service, websocket
 from voice.engines.realtime_times import Pongs
 from voice.engines.realtime_witness import seen_opening, witnessed
 from voice.errors import EngineUnavailable

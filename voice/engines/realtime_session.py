@@ -11,7 +11,6 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 from pipecat.frames.frames import (
@@ -29,6 +28,8 @@ from voice.engines.protocol import Opening
 from voice.engines.realtime_core import RealtimeCore
 from voice.engines.realtime_errors import Judgement, SessionRefused
 from voice.engines.realtime_frames import frames_of, used
+from voice.engines.realtime_liveness import Liveness
+from voice.engines.realtime_lookups import Lookups
 from voice.engines.realtime_records import (
     Arm,
     Began,
@@ -48,16 +49,14 @@ from voice.engines.realtime_records import (
     Timer,
     Want,
 )
-from voice.engines.realtime_socket import Address, Connect, Greeting, Link, open_link
+from voice.engines.realtime_socket import Link, Service, open_link
 from voice.engines.realtime_sound import MICROPHONE_HZ
 from voice.engines.realtime_times import (
     CONNECTS,
     CONNECTS_WITH_SPARE,
     DEAD_S,
     LASTING_S,
-    Pongs,
     Renewal,
-    patience_s,
     pause_s,
     pulse_s,
 )
@@ -71,7 +70,6 @@ from voice.records import (
     BargedIn,
     Guess,
     Heard,
-    NotesFound,
     Notice,
     NoTurn,
     Partial,
@@ -82,29 +80,11 @@ from voice.tools import Tool
 
 log = logging.getLogger(__name__)
 
-_NOTES_S = 0.3
 _CANCELLING_S = 0.5
 _WHAT_TO_DO = "Say something to try again, or choose the local engine."
 
 GaveUp = Callable[[str, Callable[[], tuple[Question, ...]]], Awaitable[bool]]
 Struggles = Callable[[], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
-    """What differs between services. `greeting` takes the handle of the session that is carried
-    on. `connected` opens a socket, and `spread` gives what a pause is multiplied with, so that not
-    every client comes back at once. `overlaps`: a session may be carried on while it still stands. `pongs`: what a missing one
-    means. `lifetime_s`: what a session lasts where the service does not say."""
-
-    name: str
-    address: Address
-    connected: Connect
-    spread: Callable[[], float]
-    greeting: Callable[[Prefix, str | None], Greeting]
-    overlaps: bool
-    pongs: Pongs
-    lifetime_s: float
 
 
 class RealtimeSession(FrameProcessor):
@@ -132,8 +112,7 @@ class RealtimeSession(FrameProcessor):
         self._link: Link | None = None
         self._standby: Link | None = None
         self._renewal = Renewal()
-        self._pongs = service.pongs
-        self._rtt_s = 0.0
+        self._liveness = Liveness(service.pongs, lambda: core.is_owed)
         self._strikes = 0
         self._told_lost = False
         self._fatal = ""
@@ -149,7 +128,7 @@ class RealtimeSession(FrameProcessor):
         self._timers: dict[Timer, asyncio.TimerHandle] = {}
         self._frames: deque[Frame] = deque()
         self._emission = asyncio.Lock()
-        self._lookup: tuple[str, asyncio.Task[NotesFound | None]] | None = None
+        self._lookups = Lookups(opening)
 
     # Life ---------------------------------------------------------------------------------
 
@@ -162,8 +141,8 @@ class RealtimeSession(FrameProcessor):
         self._closing = True
         for handle in self._timers.values():
             handle.cancel()
-        lookup = [self._lookup[1]] if self._lookup else []
-        tasks = [task for task in (self._running, self._receiving, *self._beside, *lookup) if task]
+        looking = self._lookups.end()
+        tasks = [task for task in (self._running, self._receiving, *self._beside, looking) if task]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -343,19 +322,8 @@ class RealtimeSession(FrameProcessor):
                 between_answers=self._core.is_between_answers,
             ):
                 await self._renew(link)
-            elif not await self._is_alive(link):
+            elif not await self._liveness.of(link):
                 await self._replace_silent(link)
-
-    async def _is_alive(self, link: Link) -> bool:
-        loop = asyncio.get_running_loop()
-        asked_s = loop.time()
-        answered = await link.ping(patience_s(self._rtt_s))
-        if answered:
-            self._rtt_s = 0.8 * self._rtt_s + 0.2 * (loop.time() - asked_s)
-        lives = answered or link.heard_s > asked_s or not self._pongs.are_trusted
-        if lives:
-            self._pongs = self._pongs.after(answered=answered, owed=self._core.is_owed)
-        return lives
 
     async def _renew(self, link: Link) -> None:
         """The next session before the service ends this one. Where two may stand side by side, the
@@ -390,7 +358,7 @@ class RealtimeSession(FrameProcessor):
                 link.abort()
             return
         if link.heard_s > asked_s or self._link is not link:
-            self._pongs = self._pongs.after(answered=False, owed=self._core.is_owed)
+            self._liveness.was_wrong()
             await fresh.close()
             return
         log.warning("a session is silent and is left for another")
@@ -529,7 +497,7 @@ class RealtimeSession(FrameProcessor):
                 self._core.worth()
             case Guess(text=text):
                 self._core.worth()
-                self._look_up(text)
+                self._lookups.look_ahead(text)
             case NoTurn():
                 self._core.no_turn()
             case UserSaid(text=text):
@@ -539,7 +507,9 @@ class RealtimeSession(FrameProcessor):
         self._carry_out_now()
 
     async def _on_question(self, question: Question) -> None:
-        news, notes = await asyncio.gather(self._what_changed(), self._notes_to(question))
+        news, notes = await asyncio.gather(
+            self._lookups.news(connected=self._core.connected), self._lookups.notes_to(question)
+        )
         # Nothing is awaited from here to the asking, or a lost session could come between.
         question = Question(to=question.to, text=question.text, told=question.told, notes=notes)
         self._core.asked(question, self._opening.now(), news)
@@ -547,33 +517,6 @@ class RealtimeSession(FrameProcessor):
             self._core.fail(f"This was not answered. {self._fatal} {_WHAT_TO_DO}")
         await self._carry_out()
         self._wake.set()
-
-    async def _what_changed(self) -> str | None:
-        return await self._opening.news() if self._core.connected else None
-
-    def _look_up(self, text: str) -> None:
-        """What the notes say to a guess, while it is still one."""
-        if self._lookup is not None:
-            self._lookup[1].cancel()
-        self._lookup = (text, asyncio.create_task(self._opening.notes(text)))  # type: ignore[arg-type]
-
-    async def _notes_to(self, question: Question) -> NotesFound | None:
-        """Bounded: an answer does not wait for a slow disk. Of a turn that plain code acted on,
-        only what that found."""
-        text = question.text
-        if question.told is not None:
-            return question.told.found
-        if self._lookup is None or self._lookup[0] != text:
-            self._look_up(text)
-        assert self._lookup is not None
-        _, looking = self._lookup
-        self._lookup = None
-        try:
-            async with asyncio.timeout(_NOTES_S):
-                return await looking
-        except TimeoutError:
-            log.warning("the notes were not searched in time")
-            return None
 
     async def _interrupt(self) -> None:
         """The answer stops here, and the service learns what was heard of it."""

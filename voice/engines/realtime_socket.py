@@ -14,9 +14,11 @@ from typing import Literal, Protocol
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
+from memory.records import Prefix
 from voice.engines.realtime_addresses import host_of, is_loopback
 from voice.engines.realtime_errors import ErrorTable, Judgement, SessionRefused
 from voice.engines.realtime_records import Event
+from voice.engines.realtime_times import Pongs
 
 log = logging.getLogger(__name__)
 # The library's own lines would hold keys and what was said.
@@ -75,6 +77,23 @@ class Socket(Protocol):
 
 Connect = Callable[[Address], Awaitable[Socket]]
 """Raises OSError and InvalidHandshake."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What differs between services. `greeting` takes the handle of the session that is carried
+    on. `connected` opens a socket, and `spread` gives what a pause is multiplied with, so that not
+    every client comes back at once. `overlaps`: a session may be carried on while it still stands. `pongs`: what a missing one
+    means. `lifetime_s`: what a session lasts where the service does not say."""
+
+    name: str
+    address: Address
+    connected: Connect
+    spread: Callable[[], float]
+    greeting: Callable[[Prefix, str | None], Greeting]
+    overlaps: bool
+    pongs: Pongs
+    lifetime_s: float
 
 
 class Link:
