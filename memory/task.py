@@ -155,6 +155,14 @@ class MemoryTask:
         """A hand-over was written, or a conversation was closed. From the event loop's thread."""
         self._woken.set()
 
+    def switch(self, *, learning: bool, reflects: bool) -> None:
+        """The user's settings from now on. What was handed over before learning was switched off
+        goes on waiting. From the event loop's thread."""
+        if self._learning and not learning:
+            self._began_at = self._now()
+        self._learning, self._reflects = learning, reflects
+        self.wake()
+
     async def run(self) -> None:
         """Review what waits, whenever it may. Returns only by being cancelled.
 

@@ -215,8 +215,10 @@ class House:
         return found.reason or (found.entry.text if found.entry else "")
 
     def take(self, config: Config) -> None:
-        """Go on with these settings from the next call."""
+        """Go on with these settings: what learns and thinks at once, what speaks from the next call."""
         self._config = config
+        self.reviews.switch(learning=config.learning, reflects=config.reflect)
+        self.tending.take(config)
 
     def _kept(self, event: CallEvent) -> None:
         """What a conversation left on disk is work for the reviews."""

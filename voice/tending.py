@@ -32,6 +32,7 @@ class Tending:
         self._memory = memory
         self._quiet = quiet
         self._tasks: list[asyncio.Task[None]] = []
+        self._thinker: asyncio.Task[None] | None = None
         self.faults: list[str] = []
         self._thinking = memory.thinking(
             model=model,
@@ -51,8 +52,21 @@ class Tending:
             self._tasks.append(asyncio.create_task(self._watch()))
         else:
             self._tasks.append(asyncio.create_task(self._look_at_notes()))
-        if self.thinks:
-            self._tasks.append(asyncio.create_task(self._thinking.run(self._config.think_every_s)))
+        self._think_or_not()
+
+    def take(self, config: Config) -> None:
+        """Think by itself from now on, or no longer; the other settings count at the next start."""
+        self._config = config
+        if self._tasks:
+            self._think_or_not()
+
+    def _think_or_not(self) -> None:
+        if self.thinks and self._thinker is None:
+            self._thinker = asyncio.create_task(self._thinking.run(self._config.think_every_s))
+            self._tasks.append(self._thinker)
+        elif not self.thinks and self._thinker is not None:
+            self._thinker.cancel()
+            self._thinker = None
 
     @property
     def thinks(self) -> bool:

@@ -762,6 +762,27 @@ def test_switched_off_nothing_is_marked_or_asked(tmp_path: Path) -> None:
     assert len(house.model.questions) == 1
 
 
+def test_switched_while_it_runs(tmp_path: Path) -> None:
+    """The switch counts at once, both ways: what is handed over while it is off is let go unread."""
+
+    async def main() -> House:
+        house = House(tmp_path, changes(IS_VEGAN))
+        task = house.task()
+        task.switch(learning=False, reflects=True)
+        house.says(CITY, name="while")
+        await task.review_now()
+        assert house.logged("reviewed", "marked", "outcome") == [(0, "switched off")]
+        task.switch(learning=True, reflects=True)
+        await asyncio.sleep(10)
+        house.says(VEGAN, name="after")
+        await task.review_now()
+        return house
+
+    house = run(main)
+    assert house.entries == ("I'm vegan.",)
+    assert len(house.model.questions) == 1
+
+
 # Processes ----------------------------------------------------------------------------
 
 

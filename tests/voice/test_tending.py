@@ -87,6 +87,27 @@ def test_switched_off_nobody_thinks(tmp_path: Path, switch: str) -> None:
         runner.run(main())
 
 
+def test_the_switch_counts_at_once(tmp_path: Path) -> None:
+    """Switched off it thinks no more, switched on again it does."""
+
+    async def main() -> None:
+        home = Home(tmp_path)
+        home.note("The boiler was mended.")
+        home.note("The tea ran out.")
+        home.tending.start()
+        home.tending.take(home.config.model_copy(update={"think": False}))
+        await asyncio.sleep(3600)
+        assert home.model.questions == []
+        home.tending.take(home.config)
+        await asyncio.sleep(3600)
+        assert len(home.model.questions) == 1
+        await home.tending.close()
+        home.memory.close()
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        runner.run(main())
+
+
 async def test_it_watches_the_folders_of_the_settings(tmp_path: Path) -> None:
     """Until it is closed; where another process does so already it leaves it to it."""
     code = tmp_path / "code"

@@ -4,6 +4,7 @@ is, and that no act leaves a person nowhere."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.async_api import expect
@@ -200,7 +201,7 @@ async def test_a_call_by_keys() -> None:
         await expect(page.locator("#again")).to_be_focused()
 
 
-LIVE: dict[str, tuple[str, str]] = {
+LIVE: dict[str, tuple[Literal["status", "alert", "log"], str]] = {
     "#say": ("status", "polite"),
     "#shout": ("alert", "assertive"),
     "[role=log]": ("log", "polite"),

@@ -17,6 +17,7 @@ from memory.records import Extract, JournalEntry, Proposal, Rejection
 from tests.browser import needs_chromium
 from tests.fakes.house import STATUS, FakeHouse, turn
 from tests.voice.web.looking import VIEWS, Visit, visiting
+from voice.config import load
 from voice.hearing.listener import _HALF_DUPLEX
 from voice.records import (
     EngineChanged,
@@ -375,14 +376,58 @@ async def test_settings_are_written(settings: Path) -> None:
         page = visit.page
         await visit.to("settings")
         await page.get_by_role("switch", name="Learning").uncheck()
-        await expect(page.get_by_role("status").filter(has_text="starts anew")).to_be_visible()
-        assert text_of(settings) == "# mine\nlearning = false  # and this\n"
+        await visit.until(lambda: text_of(settings) == "# mine\nlearning = false  # and this\n")
+        assert visit.house.config.learning is False
+        await expect(page.get_by_role("status").filter(has_text="starts anew")).to_have_count(0)
         await page.get_by_role("textbox", name="Vault folder").fill("/nowhere")
         await page.get_by_role("button", name="Save: Vault folder").click()
         await expect(page.locator(".fault")).to_contain_text("is no folder")
         await expect(page.locator(".doc")).to_contain_text("Vault")
         assert "vault" not in text_of(settings)
         visit.complaints = [text for text in visit.complaints if "422" not in text]
+
+
+async def test_each_setting_by_hand(settings: Path, tmp_path: Path) -> None:
+    """Engine, voice, languages, vault folder, microphone, recording and what it does by itself: each
+    is changed on the page, and counts when the page says so."""
+    (tmp_path / "Other").mkdir()
+    async with visiting() as visit:
+        page = visit.page
+        await visit.to("settings")
+        anew = page.get_by_role("status").filter(has_text="starts anew")
+        await page.get_by_role("radio", name=re.compile("^On this computer")).check()
+        await expect(anew).to_contain_text("Engine")
+        await page.get_by_label("German voice").select_option("espeak")
+        await expect(anew).to_contain_text("German voice")
+        await page.get_by_role("textbox", name="Vault folder").fill(str(tmp_path / "Other"))
+        await page.keyboard.press("Enter")
+        await expect(anew).to_contain_text("Vault folder")
+        await page.get_by_role("checkbox", name="Español").uncheck()
+        await visit.until(lambda: visit.house.config.languages == ("en", "de"))
+        await page.get_by_role("switch", name="Record").check()
+        await visit.until(lambda: visit.house.config.record is not None)
+        for name in ("lessons", "thinking"):
+            await page.get_by_role("switch", name=re.compile(f"Auto mode: {name}")).uncheck()
+        await visit.until(lambda: not (visit.house.config.reflect or visit.house.config.think))
+        started = load()
+        assert started.engine == "local"
+        assert started.voice_de == "espeak"
+        assert started.vault == tmp_path / "Other"
+        await page.context.clear_permissions()
+        await page.reload()
+        await expect(page.locator("#set-microphone option")).to_have_count(1)
+        await page.context.grant_permissions(["microphone"])
+        await page.get_by_role("button", name="Try it").click()
+        await expect(page.locator("#set-microphone option")).not_to_have_count(1)
+        await page.locator("#set-microphone").select_option(index=1)
+        chosen = await page.locator("#set-microphone").input_value()
+        await page.evaluate(
+            """() => { const own = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+                 navigator.mediaDevices.getUserMedia = asked => ((window.asked = asked), own(asked)) }"""
+        )
+        await visit.to("talk")
+        await visit.start()
+        assert await page.evaluate("asked.audio.deviceId.ideal") == chosen
 
 
 async def test_wipe() -> None:

@@ -28,7 +28,8 @@ WRITTEN = ("llm_url", "llm_model", "openai_voice", "gemini_voice")
 SWITCHED = ("learning", "reflect", "think")
 SECRET = ("openai_key", "gemini_key")
 NEXT_CALL = ("languages", "language", "record", "vad")
-"""These count from the next call; the others when Jarvis starts anew."""
+SOON = (*SWITCHED, *NEXT_CALL)
+"""These count at once or from the next call; the others when Jarvis starts anew."""
 RECORDINGS = "recordings"
 
 _SHOWN = (*CHOSEN, *WRITTEN, *SWITCHED, *SECRET, "languages", "language", "vault", "record")
@@ -68,7 +69,7 @@ def shown(running: Config, began: Config, written: Config) -> dict[str, Any]:
         "languages": list(LANGUAGES),
         "fixed": [name for name in _SHOWN if named_by_environment(name)],
         "recordings": str(written.record or written.state / RECORDINGS),
-        "waits": sorted(changed - set(NEXT_CALL)),
+        "waits": sorted(changed - set(SOON)),
     }
 
 
@@ -115,7 +116,7 @@ def routes(house: House, aside: Aside) -> APIRouter:
         running = house.config
         await aside.run(began)
         written = await aside.run(lambda: change(wanted(body, running)))
-        house.take(running.model_copy(update={name: getattr(written, name) for name in NEXT_CALL}))
+        house.take(running.model_copy(update={name: getattr(written, name) for name in SOON}))
         return await aside.json(lambda: shown(house.config, began(), written))
 
     @router.post("/api/doctor")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.voice.web.asking import asking
+from voice.config import load
 
 
 def text(path: Path) -> str:
@@ -29,14 +30,41 @@ async def test_settings(file: Path) -> None:
         )
         assert saved.status_code == 200, saved.text
         assert saved.json()["values"]["learning"] is False
-        assert "learning" in saved.json()["waits"]
-        assert "record" not in saved.json()["waits"]
+        assert saved.json()["waits"] == []
+        assert page.house.config.learning is page.house.config.reflect is False
         assert page.house.config.record is not None
         assert "learning = false" in text(file)
         assert "reflect = false" in text(file)
         off = await page.post("/api/settings", {"record": False, "languages": ["de", "en"]})
         assert off.json()["values"]["record"] is False
         assert page.house.config.languages == ("de", "en")
+
+
+WAITS: dict[str, object] = {
+    "engine": "local",
+    "model": "small",
+    "voice_de": "espeak",
+    "llm_url": "http://127.0.0.1:8080/v1",
+    "openai_voice": "cedar",
+    "gemini_voice": "Puck",
+}
+
+
+async def test_each_setting_counts(file: Path, tmp_path: Path) -> None:
+    """What counts at the next start is what the next start reads, and the page says so until then."""
+    (tmp_path / "Other").mkdir()
+    async with asking() as page:
+        wanted = {**WAITS, "vault": str(tmp_path / "Other")}
+        for name, value in wanted.items():
+            saved = await page.post("/api/settings", {name: value})
+            assert saved.status_code == 200, saved.text
+            assert name in saved.json()["waits"]
+            assert saved.json()["values"][name] == value
+        started = load()
+        assert {name: getattr(started, name) for name in WAITS} == WAITS
+        assert started.vault == tmp_path / "Other"
+        back = await page.post("/api/settings", {"engine": "auto"})
+        assert "engine" not in back.json()["waits"]
 
 
 async def test_keys_are_written_and_never_shown(file: Path) -> None:

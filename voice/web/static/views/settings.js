@@ -230,7 +230,6 @@ export default class Settings {
   }
 
   microphone() {
-    const named = this.devices.filter((each) => each.label);
     const bar = el("div", { class: "gbar level", role: "meter", "aria-label": t("level"), "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": "0" }, el("i", { class: "bg-you" }));
     const select = el(
       "select",
@@ -241,8 +240,7 @@ export default class Settings {
           if (this.level?.stream) this.listen(bar);
         },
       },
-      el("option", { value: "" }, t("browsers_choice")),
-      named.filter((each) => each.deviceId !== "default").map((each) => el("option", { value: each.deviceId, selected: each.deviceId === kept.get("microphone") }, each.label)),
+      this.microphones(),
     );
     return this.row(
       "microphone",
@@ -253,12 +251,22 @@ export default class Settings {
     );
   }
 
+  /** The browser names them once it may use one. */
+  microphones() {
+    const named = this.devices.filter((each) => each.label && each.deviceId !== "default");
+    return [
+      el("option", { value: "" }, t("browsers_choice")),
+      ...named.map((each) => el("option", { value: each.deviceId, selected: each.deviceId === kept.get("microphone") }, each.label)),
+    ];
+  }
+
   async listen(bar) {
     this.level?.end();
     this.level = new Level(bar);
     try {
       await this.level.begin();
       this.devices = (await navigator.mediaDevices.enumerateDevices()).filter((each) => each.kind === "audioinput");
+      this.root.querySelector("#set-microphone").replaceChildren(...this.microphones());
     } catch {
       bar.after(el("p", { class: "fault", role: "alert" }, t("e_refused")));
     }
