@@ -129,7 +129,7 @@ class Tap(FrameProcessor):
         match event:
             case SpeechBegan():
                 return self._transcript.speech_began()
-            case Partial():
+            case Partial() | Guess():
                 return self._transcript.partial(event.text)
             case UserSaid():
                 return self._transcript.user_said(event, at=at, now_s=now_s)
@@ -138,5 +138,5 @@ class Tap(FrameProcessor):
                 return self._transcript.nothing_said()
             case BargedIn():
                 return self._transcript.barged_in(at=at)
-            case Guess() | GuessWithdrawn():
+            case GuessWithdrawn():
                 return []

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pipecat.frames.frames import Frame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
@@ -22,6 +23,7 @@ from memory import Memory, WaitingReview
 from memory.records import LANGUAGES, Turn
 from tests.fakes.house import turn as turn_of
 from tests.fakes.tone_voice import ToneVoice
+from voice.audio import RATE_HZ, decode
 from voice.call import Call, CallResult, CallSetup
 from voice.engines.language_model import Message
 from voice.engines.local import LocalEngine
@@ -40,6 +42,7 @@ from voice.records import (
     HandedOver,
     MemoryWritten,
     Notice,
+    PartialText,
     StateChanged,
     TurnAdded,
 )
@@ -67,7 +70,9 @@ class Outcome:
         return tuple(event.turn for event in self.events if isinstance(event, TurnAdded))
 
 
-def typed_call(typed: list[tuple[int, str]], length_ms: int) -> RecordedCall:
+def typed_call(
+    typed: list[tuple[int, str]], length_ms: int, microphone: bytes = b""
+) -> RecordedCall:
     return RecordedCall(
         conversation="c1",
         began_at=BEGAN,
@@ -76,7 +81,7 @@ def typed_call(typed: list[tuple[int, str]], length_ms: int) -> RecordedCall:
         engine=DESCRIPTION,
         note="",
         ended="hang-up",
-        microphone=bytes(32 * length_ms),
+        microphone=microphone or bytes(32 * length_ms),
         answers=(),
         typed=tuple(RecordedTyped(at_ms=at, text=text, pasted=False) for at, text in typed),
         expected=None,
@@ -93,8 +98,11 @@ def run(
     transport_of: type[RecordingTransport] = RecordingTransport,
     model: ScriptedModel | None = None,
     earlier: tuple[Turn, ...] = (),
+    microphone: bytes = b"",
+    hearing: ScriptedHearing | None = None,
 ) -> Outcome:
-    """A call in which these turns are typed; `meanwhile` is done to it after `at_s` seconds."""
+    """A call in which these turns are typed, or `microphone` is heard as `hearing` says;
+    `meanwhile` is done to it after `at_s` seconds."""
 
     async def main() -> Outcome:
         loop = asyncio.get_running_loop()
@@ -107,8 +115,8 @@ def run(
         vault.mkdir(exist_ok=True)
         memory = Memory.open(vault, tmp_path / "state", now)
         session = memory.session()
-        transport = transport_of(typed_call(typed, length_ms))
-        worker = Worker("voice.hearing.worker", "nowhere", title="never started")
+        transport = transport_of(typed_call(typed, length_ms, microphone))
+        worker = hearing or Worker("voice.hearing.worker", "nowhere", title="never started")
         call = Call(
             CallSetup(
                 transport=transport,
@@ -174,6 +182,37 @@ def test_a_call_with_one_question(tmp_path: Path) -> None:
     ]
     assert [each.handed_over for each in outcome.pending] == [outcome.turns]
     assert outcome.log == {"began": 1, "ended": 1, "handed_over": 1, "microphone": 1, "tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("word_s", "turns"),
+    [
+        pytest.param(0.3, 1, id="before the answer was ready"),
+        pytest.param(0.02, 2, id="after it"),
+    ],
+)
+def test_a_pause_in_a_sentence(tmp_path: Path, word_s: float, turns: int) -> None:
+    """Who goes on after half a second, before the answer could be heard, has said one turn: it is
+    kept once, answered once and handed over once. The page shows words at their first pause."""
+    museum = decode(Path(__file__).parents[2] / "fixtures/hearing/museum.flac")
+    silence = np.zeros(RATE_HZ // 2, np.int16)
+    sound = np.concatenate([museum, silence, museum, *[silence] * 12])
+    said = "What time does the museum open tomorrow?"
+    outcome = run(
+        tmp_path,
+        [],
+        0,
+        model=ScriptedModel(lambda _: ANSWER, word_s=word_s),
+        microphone=sound.tobytes(),
+        hearing=ScriptedHearing([said]),
+    )
+    spoken = [turn for turn in outcome.turns if turn.speaker == "user"]
+    answers = [turn for turn in outcome.turns if turn.speaker == "assistant"]
+    assert [turn.text for turn in spoken] == [said] * turns
+    assert [turn.text for turn in answers][-1] == ANSWER and len(answers) <= turns
+    assert [each.handed_over for each in outcome.pending] == [outcome.turns]
+    shown = [event for event in outcome.events if isinstance(event, PartialText | TurnAdded)]
+    assert shown[0] == PartialText(speaker="user", text=said)
 
 
 def test_a_call_in_which_nothing_was_said(tmp_path: Path) -> None:
