@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memory.door import notes_block as notes_block
     from memory.embedding import Vectors as Vectors
     from memory.event_records import Event as Event
+    from memory.event_records import Kind as EventKind
     from memory.event_records import Refused as Refused
     from memory.events import EventLog as EventLog
     from memory.figures import LatencySpread as LatencySpread
@@ -89,6 +90,7 @@ _WHERE = {
     "Choice": ("memory.llm.choose", "Choice"),
     "Conversation": ("memory.conversations", "Conversation"),
     "Event": ("memory.event_records", "Event"),
+    "EventKind": ("memory.event_records", "Kind"),
     "EventLog": ("memory.events", "EventLog"),
     "Hit": ("memory.index", "Hit"),
     "Index": ("memory.index", "Index"),
@@ -162,6 +164,7 @@ __all__ = [
     "Choice",
     "Conversation",
     "Event",
+    "EventKind",
     "EventLog",
     "Hit",
     "Index",

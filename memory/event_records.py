@@ -14,7 +14,7 @@ characters are escaped there, and where the rule is about secrets the words are 
 | `no_turn`      | `reason`, `duration_ms`                                                |
 | `interrupted`  | `heard_ms`                                                             |
 | `handed_over`  | `first`, `last`, `trigger`                                             |
-| `engine_fault` | `engine`, `fault` (the exception's name)                               |
+| `engine_fault` | `engine`, `fault` (the exception's name; gave up: another engine went on) |
 | `reviewed`     | `first`, `last`, `marked`, `corrections` (of them), `asked` (sentences that the model saw), `proposed`, `accepted`, `rejected`, `tokens_in`, `tokens_out`, `model`, `billing`, `outcome` (nothing marked, asked, given up, switched off) |
 | `rejected`     | `rule`, `reason`, `operation`, `notebook`, `entry`, `text`, `quote`    |
 | `review_failed`| `first`, `last`, `model`, `billing`, `fault` (unavailable, nonsense), `tries`, `next_at`, `tokens_in`, `tokens_out` |

@@ -145,6 +145,7 @@ class Call:
             lambda text: self._emit(Notice(kind="handled", text=text)),
         )
         self._began_s = 0.0
+        self._answers = ""
         self._worker: PipelineWorker | None = None
         self._over: asyncio.Future[EndReason] | None = None
 
@@ -190,6 +191,7 @@ class Call:
         loop = asyncio.get_running_loop()
         self._over = loop.create_future()
         self._began_s = loop.time()
+        self._answers = setup.engine.description.name
         self._emit(StateChanged(state="connecting"))
         try:
             processors = await setup.engine.open(self._opening())
@@ -343,7 +345,8 @@ class Call:
             case TokensCounted():
                 self._keeper.tokens(event, self._setup.engine.description.name)
             case EngineChanged():
-                self._keeper.engine_changed(event)
+                self._keeper.engine_gave_up(self._answers)
+                self._answers = event.engine.name
             case PartialText(speaker="assistant", text=text):
                 self._setup.ears.spoke(text)
             case StateChanged(state=state):

@@ -10,14 +10,13 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from memory import Conversation, EventLog, Session
+from memory import Conversation, EventKind, EventLog, Session
 from memory.errors import MemoryFault
 from memory.records import HandOver, Prefix, Trigger, Turn
 from voice.microphone import MicrophoneSummary
 from voice.records import (
     CallEvent,
     EndReason,
-    EngineChanged,
     HandedOver,
     LatencyMeasured,
     Notice,
@@ -94,8 +93,9 @@ class Keeper:
             {"kind": kind, "engine": engine, "language": language, "prefix_sha256": prefix.sha256},
         )
 
-    def engine_changed(self, changed: EngineChanged) -> None:
-        self._log("engine_changed", {"engine": changed.engine.name, "reason": changed.reason})
+    def engine_gave_up(self, engine: str) -> None:
+        """Another one goes on."""
+        self._log("engine_fault", {"engine": engine, "fault": "gave up"})
 
     def latency(self, measured: LatencyMeasured, engine: str) -> None:
         self._log(
@@ -168,7 +168,7 @@ class Keeper:
     def _put(self, write: Callable[[], Any]) -> None:
         self._waiting.put_nowait(write)
 
-    def _log(self, kind: Any, data: dict[str, Any], turn_index: int | None = None) -> None:
+    def _log(self, kind: EventKind, data: dict[str, Any], turn_index: int | None = None) -> None:
         at, conversation = self._now(), self._conversation.id
         self._put(
             lambda: self._events.append(

@@ -155,8 +155,8 @@ def test_a_file_of_sound_is_replayed_too(config: Config, tmp_path: Path) -> None
 # With a voice service -----------------------------------------------------------------
 
 REMOTE = (
-    "openai-interruption", "openai-tool", "openai-socket-lost", "gemini-go-away",
-    "gemini-refused-handle",
+    "openai-interruption", "openai-tool", "openai-socket-lost", "openai-given-up",
+    "gemini-go-away", "gemini-refused-handle",
 )  # fmt: skip
 
 

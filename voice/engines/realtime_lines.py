@@ -34,6 +34,8 @@ _SECRETS = frozenset(
         "token",
     }
 )
+_KEY = re.compile(r"\b(?:sk|ek|rk)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bya29\.[\w-]{10,}")
+"""Keys as services make them: an error may name one, half hidden."""
 _HANDLES = frozenset({"handle", "newHandle"})
 _RENAMED = re.compile(r"handle-\d+")
 """Of a recorded call that is replayed: it keeps its name."""
@@ -129,6 +131,7 @@ class Lines:
                 return self._handles.setdefault(value, f"handle-{len(self._handles) + 1}")
             if sounds and key in _SOUND_KEYS and (sound := _decoded(value)) is not None:
                 return {SOUND: [self.keep(sound), len(sound) // 2]}
+            value = _KEY.sub(_HIDDEN, value)
             if len(value) < _LONG_CHARS:
                 return value
             name = hashlib.sha256(value.encode(errors="replace")).hexdigest()[:16]

@@ -140,6 +140,16 @@ def test_tokens_are_hidden_and_handles_renamed() -> None:
     assert kept.bodies("sent")[0]["setup"]["sessionResumption"]["handle"] == "handle-2"
 
 
+@pytest.mark.parametrize(
+    "key", ["sk-proj-abcd1234efgh", "sk-ab**********wxyz", "AIza" + "Sy0" * 10, "ek_68af296e8e40"]
+)
+def test_a_key_that_a_service_says_is_hidden(key: str) -> None:
+    """Whoever's it is."""
+    kept = Kept()
+    kept.see("got", json.dumps({"type": "error", "error": {"message": f"Incorrect key: {key}."}}))
+    assert kept.bodies("got")[0]["error"]["message"] == "Incorrect key: …."
+
+
 def test_a_renamed_handle_keeps_its_name() -> None:
     """A replay sees some of them only."""
     kept = Kept()
