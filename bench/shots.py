@@ -122,7 +122,7 @@ def fill(house: FakeHouse, now: datetime) -> None:
             f"call-{at:%Y%m%d-%H%M%S}",
         )  # fmt: skip
     waits = memory.begin("call-20261129-194000", "call", now - timedelta(hours=3))
-    said = "I think I'll stop eating fish as well."
+    said = "I don't eat fish any more."
     waits.observe(turn(0, "user", said, conversation="call-20261129-194000"))
     waits.hand_over("hang-up", now - timedelta(hours=3))
     waits.close()

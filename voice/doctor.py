@@ -130,7 +130,8 @@ def _notebooks(memory: Memory, config: Config) -> list[Finding]:
         Finding(
             subject=summary.name,
             level="works",
-            text=f"{summary.entries:,} entries, {summary.chars:,} characters",
+            text=f"{summary.entries:,} {'entry' if summary.entries == 1 else 'entries'}, "
+            f"{summary.chars:,} characters",
         )
         for summary in memory.notebooks()
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -10,11 +11,13 @@ from typing import Any
 
 import axe_playwright_python  # type: ignore[import-untyped]  # it ships no types
 import pytest
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
 from playwright.async_api import expect
 
 from memory.lessons.records import Lesson
 from memory.records import Extract, JournalEntry, Proposal, Rejection
-from tests.browser import needs_chromium
+from tests.browser import needs_chromium, serving
 from tests.fakes.house import STATUS, FakeHouse, turn
 from tests.voice.web.looking import VIEWS, Visit, visiting
 from voice.config import load
@@ -453,6 +456,102 @@ async def test_wipe() -> None:
         assert (visit.house.config.vault / "Heating.md").exists()
 
 
+ELSEWHERE = """
+address => Promise.all([
+  fetch(`${address}/api/notebooks`).then(() => "read", () => "refused"),
+  fetch(`${address}/api/forget`, {method: "POST", mode: "no-cors", body: '{"entry": "I like tea."}'})
+    .then(() => "sent", () => "refused"),
+  fetch(`${address}/api/forget`, {method: "POST", body: '{"entry": "I like tea."}',
+    headers: {"content-type": "application/json"}}).then(() => "read", () => "refused"),
+  new Promise(done => {
+    const lines = new EventSource(`${address}/api/events`);
+    lines.onopen = () => done("read");
+    lines.onerror = () => done("refused");
+  }),
+  new Promise(done => {
+    const script = document.createElement("script");
+    script.src = `${address}/static/app.js`;
+    script.onload = () => done("read");
+    script.onerror = () => done("refused");
+    document.head.append(script);
+  }),
+])
+"""
+
+
+DRAWN = """canvas => {
+  const { width, height } = canvas;
+  const own = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+  own.drawImage(canvas, 0, 0);
+  const { data } = own.getImageData(0, 0, width, height);
+  const rows = new Set();
+  for (let at = 3; at < data.length; at += 4) if (data[at] > 60) rows.add(Math.floor(at / 4 / width));
+  return rows.size;
+}"""
+"""How high the voice line is, in pixels."""
+
+
+async def test_the_level_is_seen() -> None:
+    """While the microphone beeps the voice line rises and falls with it."""
+    async with visiting() as visit:
+        page = visit.page
+        await visit.start()
+        visit.publish(StateChanged(state="hearing"))
+        await visit.state("hearing")
+        line = page.locator("#line")
+        heights: set[int] = set()
+        async with asyncio.timeout(10):
+            while max(heights, default=0) < 2 * min(heights, default=1):
+                heights.add(await line.evaluate(DRAWN))
+                await page.evaluate("new Promise(requestAnimationFrame)")
+        assert max(heights) > 8
+
+
+async def test_another_site_reaches_nothing() -> None:
+    """A page of another origin reads nothing and changes nothing: by request, form-like request, event
+    stream or script; nor does it frame this one."""
+    async with visiting() as visit:
+        page = visit.page
+        visit.house.memory.remember("Remember that I like tea.", now(), origin="spoken")
+        before = visit.text()
+        other = FastAPI()
+
+        @other.get("/")
+        def evil() -> HTMLResponse:
+            return HTMLResponse(f"<title>evil</title><iframe src='{visit.address}/'></iframe>")
+
+        async with serving(lambda _: other) as elsewhere:
+            await page.goto(elsewhere)
+            told = await page.evaluate(ELSEWHERE, visit.address)
+            framed = page.frames[1]
+            assert await framed.locator("#main").count() == 0
+        assert set(told) == {"refused"}
+        assert visit.text() == before
+        visit.elsewhere, visit.complaints = [], []
+
+
+async def test_what_waits_and_how_full() -> None:
+    """The gauge says how full the notebooks are; what waits for review stands with its words, what
+    waits for room as the line that it will be."""
+    async with visiting(screen={"locale": "de-DE"}) as visit:
+        page = visit.page
+        memory = visit.house.memory
+        talk = memory.begin("call-20261129-194000", "call", now())
+        said = "I don't eat fish any more."
+        talk.observe(turn(0, "user", said, conversation="call-20261129-194000"))
+        talk.hand_over("hang-up", now())
+        talk.close()
+        visit.write("".join(f"- Knows the number {n} by heart.\n" for n in range(100, 183)))
+        memory.notice_edits(now())
+        memory.remember("Remember that I like green tea.", now(), origin="spoken")
+        await visit.to("notebooks")
+        gauge = page.get_by_role("meter", name="Wie voll die Notizbücher sind")
+        assert int(await gauge.get_attribute("aria-valuenow") or 0) > 2_000
+        await expect(page.locator(".gauge h2")).to_contain_text("von 2.500 Zeichen")
+        await expect(page.locator(".wait q")).to_have_text(said)
+        await expect(page.locator(".wait")).to_contain_text("I like green tea.")
+
+
 async def test_hostile_text_is_text() -> None:
     """A notebook, a journal and a note full of scripts show them, and none of them runs."""
     evil = "<script>window.hit=1</script><img src=x onerror=window.hit=1>"
@@ -584,6 +683,7 @@ SAID = {
         "Das Modell x ließ sich nicht holen. Versucht wurde:\nModellsammlung im Netz für a, b: nicht zu "
         "erreichen (kein Namensserver antwortet)\n/w/a  1500000 Bytes  sha256 ab\n    https://hub/x"
     ),
+    "1 entry, 1,639 characters": "Einträge: 1, Zeichen: 1.639",
     "15% full": "15\u00a0% voll",
     "4.5 GiB free where /x is": "4,5 GiB frei, wo /x liegt",
 }

@@ -28,7 +28,7 @@ export const DOCTOR = [
   ["Make room, or name another folder with --state.", "Schaffe Platz oder nenne mit --state einen anderen Ordner.", "Haz sitio o indica otra carpeta con --state."],
 
   // The memory
-  ["{} entries, {} characters", "Einträge: {}, Zeichen: {}", "entradas: {}, caracteres: {}"],
+  ["{} {}, {} characters", "Einträge: {}{-}, Zeichen: {}", "entradas: {}{-}, caracteres: {}"],
   ["{} full", "{} voll", "{} lleno"],
   ["{} full; {} entries wait for room", "{} voll; auf Platz warten: {}", "{} lleno; esperan sitio: {}"],
   ["Have something forgotten: `jarvis forget TEXT`.", "Lass etwas vergessen: `jarvis forget TEXT`.", "Haz que olvide algo: `jarvis forget TEXT`."],
