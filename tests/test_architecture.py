@@ -191,6 +191,7 @@ EMPTY_NAMES = {"manager", "helper", "helpers", "util", "utils", "common", "misc"
 ACROSS = {
     "memory/notebooks/test_poison.py": "what a hostile reviewer proposes, through `jarvis judge`",
     "memory/test_rules_doc.py": "docs/rules.md, held to the files it names",
+    "voice/web/test_by_keys.py": "every act of the page by keys alone, in a real browser",
     "voice/web/test_page.py": "the page's own modules, in a real browser",
     "voice/web/test_sentences.py": "what the house says, held to the page's words in other languages",
     "voice/web/test_views.py": "the page's views, in a real browser over a real memory",

@@ -210,6 +210,10 @@ class _Answer(Strict):
     pieces: tuple[_Piece, ...]
     late_ms: Annotated[int, Field(ge=0)] | None = None
 
+    def record(self) -> RecordedAnswer:
+        pieces = tuple(Piece(**dict(piece)) for piece in self.pieces)
+        return RecordedAnswer(**{**dict(self), "pieces": pieces})
+
 
 class _Typed(Strict):
     at_ms: Annotated[int, Field(ge=0)]
@@ -245,6 +249,10 @@ class _Heard(Strict):
     kind: str = ""
     turn: int = 0
     at_ms: int = 0
+
+    def record(self) -> Answered:
+        answer = self.answer.model_dump()
+        return Answered(answer, self.took_ms, self.kind, self.turn, self.at_ms)
 
 
 class _Turn(BaseModel):
@@ -384,18 +392,7 @@ def _read_folder(folder: Path) -> RecordedCall:
         note=call.note,
         ended=call.ended,
         microphone=read_sound(folder, MICROPHONE, RATE_HZ),
-        answers=tuple(
-            RecordedAnswer(
-                turn=answer.turn,
-                language=answer.language,
-                delay_ms=answer.delay_ms,
-                first_word_ms=answer.first_word_ms,
-                ready_ms=answer.ready_ms,
-                pieces=tuple(Piece(**dict(piece)) for piece in answer.pieces),
-                late_ms=answer.late_ms,
-            )
-            for answer in lines_of(_Answer, folder / "answers.jsonl")
-        ),
+        answers=tuple(answer.record() for answer in lines_of(_Answer, folder / "answers.jsonl")),
         typed=tuple(
             sorted(
                 (
@@ -408,12 +405,7 @@ def _read_folder(folder: Path) -> RecordedCall:
         expected=parsed(_Outcome, text_of(expected), expected).record()
         if expected.exists()
         else None,
-        hearing={
-            each.question: Answered(
-                each.answer.model_dump(), each.took_ms, each.kind, each.turn, each.at_ms
-            )
-            for each in lines_of(_Heard, folder / HEARING)
-        },
+        hearing={each.question: each.record() for each in lines_of(_Heard, folder / HEARING)},
         service=read_service(folder),
         stops_ms=tuple(sorted(each.at_ms for each in lines_of(_Stop, folder / STOPS))),
         arrivals=tuple(

@@ -48,15 +48,11 @@ async def replay_call(
     noises: list[NoTurn] = []
     began_s = clock.passed_s()
     service = ReplayedEngine(recording.service) if recording.service is not None else None
+    settings = _hearing(recording, config, real_time=real_time)
     call = Call(
         CallSetup(
             transport=transport,
-            ears=Ears(
-                worker,
-                _hearing(recording, config, real_time=real_time),
-                recording.languages,
-                recording.language,
-            ),
+            ears=Ears(worker, settings, recording.languages, recording.language),
             engine=_engine(recording, service),
             conversation=memory.begin(recording.conversation, "call", clock.now()),
             memory=memory,
@@ -77,12 +73,13 @@ async def replay_call(
     with contextlib.suppress(EngineUnavailable):  # as in the call, which told the user
         result = await call.run()
         reason, hand_overs = result.reason, result.hand_overs
+    events = tuple(transport.events)
     return ReplayResult(
-        turns=tuple(each.turn for each in transport.events if isinstance(each, TurnAdded)),
+        turns=tuple(each.turn for each in events if isinstance(each, TurnAdded)),
         noises=tuple(noises),
         hand_overs=hand_overs,
-        latencies=tuple(e for e in transport.events if isinstance(e, LatencyMeasured)),
-        events=tuple(transport.events),
+        latencies=tuple(each for each in events if isinstance(each, LatencyMeasured)),
+        events=events,
         ended=reason,
         length_s=clock.passed_s() - began_s,
         differences=service.differences() if service is not None else (),
