@@ -79,6 +79,8 @@ def drop_lock(holder: FileLock) -> None:
     The file goes while the lock is held: whoever waits on it sees that it is gone and
     begins anew.
     """
-    with suppress(StateUnwritable):
-        store.remove(Path(holder.lock_file))
-    holder.release()
+    try:
+        with suppress(StateUnwritable):
+            store.remove(Path(holder.lock_file))
+    finally:
+        holder.release()
