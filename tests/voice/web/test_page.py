@@ -332,7 +332,7 @@ async def test_the_engine_fails() -> None:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("page gone", "The call went to another window"),
+        ("page gone", "The microphone is gone"),
         ("silence", "It was quiet for five minutes"),
         ("engine failed", "What answers has failed"),
         ("error", "The call ended"),

@@ -429,16 +429,19 @@ function ended(reason) {
   if (page.leaving) return;
   minuteOver();
   idle();
-  const kinds = { silence: "silence", "page gone": "moved", "engine failed": "engine", error: "ended" };
+  const kinds = { silence: "silence", "engine failed": "engine", error: "ended" };
   if (reason in kinds && !(page.stopped && reason !== "silence")) message(kinds[reason]);
-  if (reason === "hang-up") setTimeout(whoHungUp, MOVED_MS);
+  if (["hang-up", "page gone"].includes(reason)) setTimeout(() => whoHungUp(reason), MOVED_MS);
   loadStatus().catch(() => {});
 }
 
-/** Nobody hung up here: a goodbye that was heard, or another window that took the call over. */
-async function whoHungUp() {
+/** Nobody hung up here: a goodbye that was heard, another window that took the call over, or a microphone
+    that gave no sound. */
+async function whoHungUp(reason) {
   const status = await loadStatus().catch(() => null);
-  if (status?.call && !active()) message("moved");
+  if (active()) return;
+  if (status?.call) message("moved");
+  else if (reason === "page gone") message("mic_lost");
 }
 
 /** The line went without a goodbye: find out why. */
