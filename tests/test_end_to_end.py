@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import json
 import os
 import re
@@ -66,11 +67,54 @@ async () => {
 """
 
 
-async def speak_question(target: Path, text: str) -> None:
-    """A wav file for the browser's microphone: four seconds of nothing, the question, nothing."""
+# A microphone that says a clip when it is told to: `say("name")`.
+MICROPHONE = """
+clips => {
+  let into = null;
+  navigator.mediaDevices.getUserMedia = async () => {
+    const context = new AudioContext();
+    await context.resume();
+    into = context.createMediaStreamDestination();
+    const room = context.createConstantSource(); // a microphone never gives nothing
+    room.offset.value = 0.0001;
+    room.connect(into);
+    room.start();
+    return into.stream;
+  };
+  window.say = async name => {
+    const bytes = Uint8Array.from(atob(clips[name]), letter => letter.charCodeAt(0));
+    const source = into.context.createBufferSource();
+    source.buffer = await into.context.decodeAudioData(bytes.buffer);
+    source.connect(into);
+    source.start();
+  };
+}
+"""
+
+
+async def said(text: str) -> bytes:
+    """These words by the English voice, as samples of 16 bits, 24 kHz."""
     speech = speech_of(settings.load())
     spoken = b"".join([chunk async for chunk in speech.speak(text, "en")])
     await speech.close()
+    return spoken
+
+
+async def wav_of(text: str) -> bytes:
+    """The same as a file."""
+    spoken = await said(text)
+    sink = io.BytesIO()
+    with wave.open(sink, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(24_000)
+        file.writeframes(spoken)
+    return sink.getvalue()
+
+
+async def speak_question(target: Path, text: str) -> None:
+    """A wav file for the browser's microphone: four seconds of nothing, the question, nothing."""
+    spoken = await said(text)
     room = np.random.default_rng(1).normal(0, 8, 24_000 * 40).astype(np.int16)
     question = np.frombuffer(spoken, np.int16)
     room[96_000 : 96_000 + len(question)] += question
@@ -120,15 +164,16 @@ async def jarvis(vault: Path, state: Path) -> AsyncIterator[Running]:
 
 @asynccontextmanager
 async def called(folder: Path, words: str, *scripts: str) -> AsyncIterator[Page]:
-    """A call in a browser whose microphone says these words; USER.md is NOTEBOOK."""
+    """A call in a browser whose microphone says these words, if any; USER.md is NOTEBOOK."""
     notebook = folder / "vault/society/jarvis/USER.md"
     notebook.parent.mkdir(parents=True)
     notebook.write_text(NOTEBOOK)
     spoken = folder / "spoken.wav"
-    await speak_question(spoken, words)
+    if words:
+        await speak_question(spoken, words)
     async with (
         jarvis(folder / "vault", folder / "state") as running,
-        chromium(microphone=spoken) as browser,
+        chromium(microphone=spoken if words else None) as browser,
     ):
         page = await browser.new_page()
         for script in scripts:
@@ -172,6 +217,26 @@ async def test_remember_that_is_in_the_notebook_before_it_is_answered(tmp_path: 
     assert re.search(r"remember that my dog", transcript, re.IGNORECASE), transcript
     assert re.fullmatch(r"- My dog is called Rex\.?", lines[-1]), (lines, transcript)
     assert lines[:-1] == NOTEBOOK.splitlines()
+
+
+async def test_speech_cuts_an_answer_short(tmp_path: Path) -> None:
+    """Who speaks into an answer silences it; the page says that it was cut, and the new question is
+    written and answered."""
+    clips = {
+        "ask": await wav_of("Please tell me a long story about a ship and the sea."),
+        "cut": await wav_of("Wait a moment, please stop. When is my sister's birthday?"),
+    }
+    sounds = {name: base64.b64encode(clip).decode() for name, clip in clips.items()}
+    async with called(tmp_path, "", f"({MICROPHONE})({json.dumps(sounds)})") as page:
+        await expect(page.locator("#word")).to_have_text("Listening", timeout=ANSWERED_MS)
+        await page.evaluate("say('ask')")
+        speaking = page.locator("body[data-state=speaking]")
+        await expect(speaking).to_have_count(1, timeout=ANSWERED_MS)
+        await page.evaluate("say('cut')")
+        await expect(page.locator("#turns .turn.j .cut")).to_be_visible(timeout=ANSWERED_MS)
+        asked = page.locator("#turns .turn.u").nth(1)
+        await expect(asked).to_contain_text("birthday", timeout=ANSWERED_MS)
+        await expect(page.locator("#turns .turn.j").nth(1)).to_be_visible(timeout=ANSWERED_MS)
 
 
 def logged(state: Path, kind: str) -> list[dict[str, object]]:
