@@ -63,6 +63,8 @@ class Engine(Protocol):
          then for each piece a `SpokenFrame` with its `TTSAudioRawFrame`s (24 kHz mono),
          `TTSStoppedFrame`, `AnswerDoneFrame`. After an `InterruptionFrame` nothing of the
          old answer comes out any more. `AnswerFailedFrame` where no answer can be given.
+    Back: `AnswerUnderWayFrame` from those that begin on a guess, so that its turn stays open until
+         the answer could be heard.
     Processors that all say `takes_sound = False` are spared the microphone's frames; so are those
     behind the last that takes sound, where that is a `TakesSound`.
     """
