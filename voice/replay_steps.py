@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import tempfile
 from dataclasses import replace
@@ -40,7 +41,7 @@ async def replayed(
         else recording.began_at
     )
     begin_epoch(began_at.timestamp())
-    with tempfile.TemporaryDirectory(prefix="jarvis-replay-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="jarvis-replay-", dir=_in_memory()) as scratch:
         vault, state = Path(scratch) / "vault", Path(scratch) / "state"
         _copy_notebooks(config.vault, vault)
         clock = Clock(began_at)
@@ -94,6 +95,12 @@ def _read(path: Path, *, keep: bool) -> RecordedCall | RecordedTranscript:
     if keep and not (path.is_dir() and isinstance(recording, RecordedCall)):
         raise RecordingInvalid(f"{path} is no recorded call's folder: nothing can be kept there.")
     return recording
+
+
+def _in_memory() -> Path | None:
+    """Where what is gone in a moment need not wait for a disk; None where there is no such place."""
+    shared = Path("/dev/shm")  # noqa: S108 - the folder in it gets a name of its own, for its owner only
+    return shared if os.access(shared, os.W_OK | os.X_OK) else None
 
 
 def _copy_notebooks(vault: Path, copy: Path) -> None:
