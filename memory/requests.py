@@ -26,10 +26,14 @@ RequestKind = Literal[
     "search notes",
     "search journal",
     "search all",
+    "act",
+    "remind",
+    "look up",
     "farewell",
 ]
 """`forget if known` is an idiom where no entry is named by it, `forget last` where nothing was
-saved in this conversation."""
+saved in this conversation. Nobody here can `act` (switch, call, play, order), `remind` at a time,
+or `look up` what goes on outside."""
 
 Picked = tuple[int, ...]
 
@@ -46,6 +50,11 @@ _FORGETS: tuple[tuple[str, RequestKind], ...] = (
     ("forget_last", "forget last"),
     ("forget", "forget"),
     ("forget_if_known", "forget if known"),
+)
+_OUT_OF_REACH: tuple[tuple[str, RequestKind], ...] = (
+    ("remind", "remind"),
+    ("act", "act"),
+    ("look", "look up"),
 )
 _PICKS: tuple[tuple[str, Picked], ...] = (
     ("first", (0,)),
@@ -94,7 +103,9 @@ def _read(language: Language) -> _Rules:
     )
     written = Written(packaged.load(language, "requests"), f"{language}/requests.toml")
     opener, polite = asking.alternation("openers"), asking.alternation("polite")
-    asks, search, farewell, pick = map(written.table, ("asks", "search", "farewell", "pick"))
+    asks, search, farewell, pick, reach = map(
+        written.table, ("asks", "search", "farewell", "pick", "reach")
+    )
     behind = f"(?:{_GAP}(?:{polite}|{asks.alternation('closers')}))*{_CLOSED}"
     whole = farewell.alternation("whole")
     beside = f"{opener}|{polite}|{farewell.alternation('beside')}"
@@ -102,6 +113,7 @@ def _read(language: Language) -> _Rules:
         *((kind, asks.listed(key)) for key, kind in _FORGETS),
         ("about me", asks.listed("about_me")),
         *((kind, search.listed(key)) for key, kind in _SEARCHES),
+        *((kind, reach.listed(key)) for key, kind in _OUT_OF_REACH),
     ]
     rules = _Rules(
         language=language,
@@ -117,7 +129,7 @@ def _read(language: Language) -> _Rules:
         ),
         picks=tuple((places, _whole(pick.alternation(key), behind)) for key, places in _PICKS),
     )
-    for table in (asks, search, farewell, pick, written):
+    for table in (asks, search, farewell, pick, reach, written):
         table.finish()
     return rules
 

@@ -1,4 +1,5 @@
-"""What a turn asks plain code to do: forget, search, tell what is known, hang up (V16)."""
+"""What a turn asks plain code to do: forget, search, tell what is known, hang up (V16); and what
+nobody here can do, of which a small model would say that it is done."""
 
 from __future__ import annotations
 
@@ -154,6 +155,8 @@ class Requests:
                 return await self._about(whole=wanted.whole)
             case "search notes" | "search journal" | "search all":
                 return await self._search(wanted)
+            case "act" | "remind" | "look up":
+                return _told(wanted.kind, whole=wanted.whole)
             case "farewell":
                 assert self._part is not None
                 self._part(added=False)

@@ -100,7 +100,7 @@ async def test_what_stands_nowhere_can_not_be_forgotten(talk: Talk) -> None:
         ("The second one, please.", "Forgotten. It said: My sister's dog is Max.", 1),
         ("both", "Forgotten. It said: My dog is Rex. My sister's dog is Max.", 0),
         ("None of them.", "All right, I keep them.", 2),
-        ("What's the weather like?", None, 2),
+        ("What's a good film?", None, 2),
     ],
 )
 async def test_of_several_the_user_picks(
@@ -115,6 +115,24 @@ async def test_of_several_the_user_picks(
     assert await talk.hears(pick) == answer
     assert len(talk.memory.entries()["USER.md"]) == left
     assert not talk.requests.is_asked("The first one.")
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "answer"),
+    [
+        ("Turn on the lamp.", "en", "I can't do that here."),
+        ("Stell einen Timer auf zehn Minuten.", "de", "Klingeln oder dich zu einer Zeit erinnern"),
+        ("¿Qué tiempo hace hoy?", "es", "No puedo mirar fuera"),
+    ],
+)
+async def test_what_nobody_here_can_do_is_not_said_to_be_done(
+    talk: Talk, said: str, language: str, answer: str
+) -> None:
+    """Neither by Jarvis itself nor, as far as it is told, by a model (V16)."""
+    assert talk.requests.is_asked(said)
+    told = await talk.hears(said, language)
+    assert told is not None and told.startswith(answer)
+    assert await talk.hears(f"{said} And tell me a joke.", language) is not None
 
 
 async def test_that_is_what_was_saved_last(talk: Talk) -> None:
