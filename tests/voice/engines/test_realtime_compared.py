@@ -117,6 +117,15 @@ def test_what_comes_behind_the_recordings_end_is_not_judged() -> None:
     assert differences(recorded, replayed, {}, 16_000) == ()
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_sound_that_a_kill_left_unwritten_is_not_judged(ended: bool) -> None:
+    """On a socket that was closed it is."""
+    was = [Passed(0, 0, "sent", {"type": "x"}), *([Passed(99, 0, "ended", US)] if ended else [])]
+    now = [Passed(0, 0, "sent", {"type": "x"}), Passed(50, 0, "sound", {"samples": 99_000})]
+    told = [each.text for each in differences(was, now, {}, 16_000)]
+    assert any("sends sound" in text for text in told) is ended
+
+
 def test_a_difference_is_a_line() -> None:
     """In seconds of the call."""
     assert str(Difference(61_250, 2, "sends x")) == "61.250 s, socket 2: sends x"
