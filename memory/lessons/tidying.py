@@ -20,7 +20,7 @@ def going(
     Merging comes first: what is said twice is no reason to drop either. Nothing goes into a
     lesson that goes itself in the same pass.
     """
-    ordered = sorted(live, key=lambda each: (each.made_at, each.id))
+    ordered = sorted(live, key=lambda each: each.made_at)  # as they were kept, where made at once
     merged = _merged(ordered, at, compare)
     gone = {each.lesson.id for each in merged}
     kept_by = {each.into for each in merged}

@@ -52,6 +52,13 @@ def test_the_newer_goes_into_the_older_which_earns_a_corroboration() -> None:
     assert waiting == 0
 
 
+def test_of_two_made_at_once_the_one_that_was_kept_later_is_the_newer() -> None:
+    """Whatever their ids are."""
+    same = "Long answers are interrupted."
+    assert gone(lesson("z", same), lesson("a", same))[0][:3] == ("a", "merged", "z")
+    assert gone(lesson("a", same), lesson("z", same))[0][:3] == ("z", "merged", "a")
+
+
 @pytest.mark.parametrize(
     "newer",
     [
