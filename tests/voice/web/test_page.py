@@ -396,6 +396,8 @@ async def test_a_line_that_broke() -> None:
         await visit.state("listening")
         await expect(page.locator("#turns")).to_contain_text("Hello there.")
         assert visit.house.gone_on == [None, BEGAN]
+        visit.publish(TurnAdded(turn=turn(0, "user", "Where was I?")))
+        await expect(page.locator("#after .notice")).to_have_count(0)
         visit.complaints = [text for text in visit.complaints if "ERR_FAILED" not in text]
 
 

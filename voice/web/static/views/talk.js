@@ -29,6 +29,7 @@ const page = {
   muted: false,
   lineUp: true,
   line: null, // when the call began, as the server has it
+  back: null, // the notice that the line is back
   goingOn: null, // the same, of a call whose line broke, while it is tried again
   about: null,
   handedOver: 0,
@@ -168,6 +169,7 @@ function showNotice(words, place) {
   if (shown.length >= NOTICES) shown[0].remove();
   place.append(told);
   transcript.follow();
+  return told;
 }
 
 function clearMessages() {
@@ -261,7 +263,10 @@ function receive(event) {
   } else if (event.type === "ended") {
     ended(event.reason);
   } else {
-    if (event.type === "turn") tick(event.turn);
+    if (event.type === "turn") {
+      tick(event.turn);
+      page.back?.remove(); // it was read by now
+    }
     if (event.type === "remembered") count(event);
     transcript.receive(event);
   }
@@ -394,7 +399,7 @@ function leaveIt() {
 
 function wentOn() {
   clearMessages();
-  showNotice({ title: t("went_on"), text: t("went_on_p"), kind: "handled" }, $("after"));
+  page.back = showNotice({ title: t("went_on"), text: t("went_on_p"), kind: "handled" }, $("after"));
 }
 
 function idle() {
