@@ -74,6 +74,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _done(self) -> None:
         self.working -= 1
 
+    async def shutdown_default_executor(self, *limit: float | None) -> None:
+        """From Python 3.12 on there is a limit, since 3.13 a timer, which this clock would jump to."""
+        self.working += 1
+        try:
+            await super().shutdown_default_executor(*limit)
+        finally:
+            self.working -= 1
+
 
 @contextlib.contextmanager
 def at_work() -> Iterator[None]:
