@@ -20,6 +20,8 @@ _LONGEST_LOOP_WORDS = 12
 _FEW_WORDS = 2
 _CLEAR_OF_FEW_LOGPROB = -0.7
 _CLEAR_LOGPROB = -0.85
+_LEAST_LOGPROB = ((0.8, -1.3), (0.7, -1.0), (0.55, -0.8), (0.0, -0.6))
+"""By how much it sounds like a voice."""
 _MOST_SIGNS = 3
 """Who strings more of them together wants to speak."""
 
@@ -146,7 +148,7 @@ def why_nothing(text: str, evidence: Evidence, phrases: Phrases) -> str | None:
     if evidence.no_speech > 0.6 and evidence.logprob < -0.7:
         return "the transcriber heard no speech"
     # The less it sounds like a voice close by, the surer its words have to be.
-    least = -1.3 if evidence.confidence >= 0.8 else -1.0 if evidence.confidence >= 0.7 else -0.8
+    least = next(least for voice, least in _LEAST_LOGPROB if evidence.confidence >= voice)
     if evidence.logprob < least:
         return "too unclear to be words"
     if len(whole) > _MOST_CHARS_PER_S * evidence.span_ms / 1000:

@@ -154,6 +154,7 @@ def test_cleaned(language: Language, text: str, expected: str) -> None:
             )
             for confidence, logprob, stands in (
                 (0.54, -0.86, False),  # colleagues, far away
+                (0.53, -0.73, False),
                 (0.56, -0.74, True),
                 (0.75, -0.86, True),
                 (0.75, -1.1, False),
