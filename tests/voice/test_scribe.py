@@ -17,7 +17,7 @@ from voice.requests import Requests
 from voice.scribe import Scribe
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
-ASKS, ORDINARY = "remember that i'm vegan", "what's the weather"
+ASKS, ORDINARY = "remember that i'm vegan", "what's a good film"
 
 
 class Listening(Scribe):
