@@ -18,13 +18,13 @@ class LastCall:
     """The turns of the call that runs, or ran last, with those that it went on from."""
 
     def __init__(self) -> None:
-        self.began_at: datetime | None = None
+        self._began_at: datetime | None = None
         self._earlier: tuple[Turn, ...] = ()
         self._turns: dict[int, Turn] = {}
         self._over_s: float | None = None
 
     def begins(self, at: datetime, earlier: tuple[Turn, ...]) -> None:
-        self.began_at, self._earlier = at, earlier
+        self._began_at, self._earlier = at, earlier
         self._turns.clear()
         self._over_s = None
 
@@ -38,7 +38,7 @@ class LastCall:
 
     def turns_of(self, began_at: datetime | None, at_s: float) -> tuple[Turn, ...]:
         """What was said in the call that began then, where it may be gone on from; else nothing."""
-        if began_at is None or began_at != self.began_at or self._over_s is None:
+        if began_at is None or began_at != self._began_at or self._over_s is None:
             return ()
         if at_s - self._over_s > GO_ON_S:
             return ()

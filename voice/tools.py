@@ -7,6 +7,7 @@ the same order and words.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 
@@ -29,6 +30,25 @@ class Tool(Protocol):
     def parameters(self) -> Mapping[str, Any]: ...
 
     def __call__(self, arguments: Mapping[str, Any]) -> Awaitable[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAround:
+    """To a model the tool that it holds; what a call does is its subclass's."""
+
+    tool: Tool
+
+    @property
+    def name(self) -> str:
+        return self.tool.name
+
+    @property
+    def description(self) -> str:
+        return self.tool.description
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.tool.parameters
 
 
 def frozen(tools: Iterable[Tool]) -> tuple[Tool, ...]:

@@ -12,6 +12,9 @@ from typing import Any
 
 from memory.languages.folding import pattern
 
+NEVER = r"[^\s\S]"
+"""In the place of an empty list: an alternation of nothing would match everywhere."""
+
 _NAME = re.compile(r"\{([a-z_]+)\}")
 
 

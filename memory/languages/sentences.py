@@ -27,7 +27,6 @@ _PIECE_CHARS = 2000
 _BOUNDARY_LANGUAGES = ("de", "en", "es")
 _MAY_END = re.compile(r"[^\w\s,;:'’\"()/&%$€#+*=<>-]")
 _AT_THE_END = " \t\r\n.!?…"
-_NEVER = r"[^\s\S]"
 _WHOLE_WORD = re.compile(r"[^\W\d_]{3,}[.!?…]+[\"'»”)]*\s*$")
 
 
@@ -85,9 +84,9 @@ def _cues() -> tuple[_Cues, ...]:
                     rf"(?:^|(?:^|\W)(?:{written.alternation('clause')}) )"
                     rf"(?:{written.alternation('subject')}) $"
                 ),
-                done=re2.compile(rf"(?:{written.alternation('done') or _NEVER})\b"),
+                done=re2.compile(rf"(?:{written.alternation('done') or patterns.NEVER})\b"),
                 ordinal=re2.compile(
-                    rf"(?:^|\W)(?:{written.alternation('before_ordinal') or _NEVER}) \d{{1,2}}\.$"
+                    rf"(?:^|\W)(?:{written.alternation('before_ordinal') or patterns.NEVER}) \d{{1,2}}\.$"
                 ),
                 glue=re2.compile(rf"(?:^|\W)(?:{written.alternation('glue')})[\s,:'\"]*$"),
             )
@@ -136,14 +135,12 @@ def _by_punctuation(text: str, language: str | None) -> Iterator[tuple[int, int]
 def _is_ordinal(before: str, behind: str) -> bool:
     """ "Am 19. März", not "am 19. Und du?"."""
     said = fold(before.rstrip())
-    following = WORDS.match(fold(behind.lstrip()))
-    return (
-        said.endswith(".")
-        and following is not None
-        and any(
-            cues.ordinal.search(said) and following[0] not in lexicons()[cues.language].function
-            for cues in _cues()
-        )
+    if not said.endswith("."):
+        return False
+    languages = [cues.language for cues in _cues() if cues.ordinal.search(said)]
+    following = WORDS.match(fold(behind.lstrip())) if languages else None
+    return following is not None and any(
+        following[0] not in lexicons()[language].function for language in languages
     )
 
 

@@ -15,7 +15,7 @@ import re2
 from memory.languages import acts, packaged
 from memory.languages.dates import with_dates
 from memory.languages.folding import fold, folded
-from memory.languages.patterns import Written
+from memory.languages.patterns import NEVER, Written
 from memory.languages.sentences import opens_request, sentences
 from memory.records import LANGUAGES, Language, Notebook
 
@@ -133,7 +133,7 @@ def _read(language: Language, written: Written, clause: str) -> _Rules:
 
 def _any(patterns: list[str]) -> Any:
     """One of the patterns at the place asked; of none, nothing matches."""
-    return re2.compile(f"(?:{'|'.join(patterns)})(?:\\b|$)" if patterns else r"[^\s\S]")
+    return re2.compile(f"(?:{'|'.join(patterns)})(?:\\b|$)" if patterns else NEVER)
 
 
 def _longest(written: str) -> Any:

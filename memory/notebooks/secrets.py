@@ -18,7 +18,7 @@ import re2
 
 from memory.languages import digits, packaged
 from memory.languages.folding import Folded, folded
-from memory.languages.patterns import Written
+from memory.languages.patterns import NEVER, Written
 
 _WINDOW_CHARS = 300
 _JOINT_WORDS = 7
@@ -484,7 +484,6 @@ def _speeches() -> tuple[_Speech, ...]:
     )
 
 
-_NEVER = r"[^\s\S]"
 _NAMED = "\0"
 """Where a template has `{named}`."""
 
@@ -516,7 +515,7 @@ def _kind(table: Mapping[str, Any], written: Written, templates: Mapping[str, li
     def filled(key: str, form: str) -> Any:
         marked = written.expanded(each.replace("{named}", _NAMED) for each in templates[key])
         joined = "|".join(each.replace(_NAMED, names) for each in marked)
-        return _compiled(form.format(joined) if joined else _NEVER)
+        return _compiled(form.format(joined) if joined else NEVER)
 
     return _Kind(
         kind=table["kind"],

@@ -38,7 +38,7 @@ from voice.engines.realtime_script import BEGINNING, Place, cues, kind_of, pong_
 from voice.engines.realtime_socket import Address, Socket
 from voice.recorded_service import RecordedService
 from voice.records import NotesFound
-from voice.tools import Tool
+from voice.tools import ToolAround
 
 _SOON_S = 1e-6
 """Timers fire so much too early at most."""
@@ -271,23 +271,10 @@ def _notes(answer: Any) -> NotesFound | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _ToolAgain:
+class _ToolAgain(ToolAround):
     """A Tool that is used again, for what it does to the call, and answers what it answered."""
 
-    tool: Tool
     answers: _Answers
-
-    @property
-    def name(self) -> str:
-        return self.tool.name
-
-    @property
-    def description(self) -> str:
-        return self.tool.description
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.tool.parameters
 
     async def __call__(self, arguments: Mapping[str, Any]) -> str:
         output = await self.tool(arguments)

@@ -17,7 +17,7 @@ from voice.engines.protocol import Opening
 from voice.engines.realtime_records import Seen, What, Witness
 from voice.engines.realtime_socket import Address, Connect, Socket, code_in
 from voice.records import NotesFound
-from voice.tools import Tool
+from voice.tools import ToolAround
 
 
 def _now_s() -> float:
@@ -170,23 +170,10 @@ def seen_opening(opening: Opening, witness: Witness) -> Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenTool:
+class SeenTool(ToolAround):
     """A Tool. `given` gets its kind, name and arguments, answer, and when it was asked."""
 
-    tool: Tool
     given: Callable[[str, Any, Any, float], None]
-
-    @property
-    def name(self) -> str:
-        return self.tool.name
-
-    @property
-    def description(self) -> str:
-        return self.tool.description
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.tool.parameters
 
     async def __call__(self, arguments: Mapping[str, Any]) -> str:
         began_s = _now_s()

@@ -12,8 +12,8 @@ from playwright.async_api import expect
 from tests.browser import needs_chromium
 from tests.fakes.house import turn
 from tests.voice.web.looking import VIEWS, Visit, visiting
-from tests.voice.web.test_views import fill, now
-from voice.records import MemoryWritten, StateChanged, TurnAdded
+from tests.voice.web.test_views import fill, remember
+from voice.records import StateChanged, TurnAdded
 
 pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.usefixtures("a_browser")]
 
@@ -164,16 +164,10 @@ async def test_a_call_by_keys() -> None:
         await page.keyboard.press("Enter")
         await visit.state("listening")
         await expect(page.locator("#scroll")).to_be_focused()
-        [done] = visit.house.memory.remember("Remember that I like tea.", now(), origin="spoken")
+        saved = remember(visit.house, "Remember that I like tea.")
         visit.publish(
             TurnAdded(turn=turn(0, "user", "Remember that I like tea.")),
-            MemoryWritten(
-                saved=True,
-                notebook=done.notebook,
-                entry=done.entry,
-                reason=None,
-                change=done.change,
-            ),
+            saved,
             StateChanged(state="speaking"),
         )
         card = page.locator(".note.ok")

@@ -59,6 +59,14 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def remember(house: FakeHouse, said: str) -> MemoryWritten:
+    """It is written; the event is the one that a call tells."""
+    [done] = house.memory.remember(said, now(), origin="spoken")
+    return MemoryWritten(
+        saved=True, notebook=done.notebook, entry=done.entry, reason=None, change=done.change
+    )
+
+
 def fill(house: FakeHouse) -> None:
     """Something in every view."""
     memory = house.memory
@@ -135,16 +143,10 @@ async def test_remembered_undone_and_put_back() -> None:
     async with visiting() as visit:
         page = visit.page
         await visit.start()
-        [done] = visit.house.memory.remember("Remember that I like tea.", now(), origin="spoken")
+        saved = remember(visit.house, "Remember that I like tea.")
         visit.publish(
             TurnAdded(turn=turn(0, "user", "Remember that I like tea.")),
-            MemoryWritten(
-                saved=True,
-                notebook=done.notebook,
-                entry=done.entry,
-                reason=None,
-                change=done.change,
-            ),
+            saved,
             MemoryWritten(
                 saved=False, notebook=None, entry=None, reason="English.", change=None, why="secret"
             ),
@@ -803,17 +805,11 @@ async def test_axe_finds_nothing(screen: dict[str, Any]) -> None:
         fill(visit.house)
         assert await faults(visit) == []
         await visit.start()
-        [done] = visit.house.memory.remember("Remember that I like milk.", now(), origin="spoken")
+        saved = remember(visit.house, "Remember that I like milk.")
         extract = Extract(file="A.md", first_line=5, last_line=6, heading="B", text="old")
         visit.publish(
             TurnAdded(turn=turn(0, "user", "Remember that I like milk.")),
-            MemoryWritten(
-                saved=True,
-                notebook=done.notebook,
-                entry=done.entry,
-                reason=None,
-                change=done.change,
-            ),
+            saved,
             MemoryWritten(
                 saved=False, notebook=None, entry=None, reason="No.", change=None, why="secret"
             ),
