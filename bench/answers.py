@@ -1,9 +1,11 @@
 """Does it answer from the notebooks? Thirty questions, three languages, each model given.
 
 Prints how many answers hold the fact, in which language they were given, the time to the
-first token (the prefix is cached, the question is not) and tokens a second.
+first token (the prefix is cached, the question is not) and tokens a second. With `--calls` it
+plays ten whole calls (`answers_calls.toml`) instead, by whose first half prompts were tuned.
 
-    python bench/answers.py small=PATH.gguf better=PATH.gguf [--answers] [--repeat 2]
+    python -m bench.answers small=PATH.gguf better=PATH.gguf [--answers] [--repeat 2]
+    python -m bench.answers small=PATH.gguf --calls tuned|held [--answers] [--repeat 2]
 """
 
 from __future__ import annotations
@@ -16,12 +18,10 @@ import time
 import tomllib
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 
-from memory.notebooks.page import read_page
-from memory.notebooks.prefix import prefix
+from bench.answers_calls import NOW, Call, Said, played, prefix_of, read, read_phrases, show
+from bench.answers_calls import report as report_calls
 from memory.records import LANGUAGES, Language, Prefix
 from voice.engines.answer_language import language_of
 from voice.engines.dialogue import Dialogue
@@ -29,7 +29,8 @@ from voice.engines.embedded import EmbeddedModel, Sampling
 from voice.engines.language_model import Usage
 from voice.engines.local import VOICE_TOKENS
 
-NOW = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
+_TABLES = Path(__file__).parent
+CALLS = _TABLES / "answers_calls.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +56,7 @@ class Answer:
 
 
 def fixture(persona: Path | None) -> tuple[Prefix, tuple[Question, ...]]:
-    table = tomllib.loads((Path(__file__).parent / "answers.toml").read_text(encoding="utf-8"))
-    prompts = resources.files("prompts")
-    pages = (
-        read_page("persona.md", (persona or prompts / "persona.md").read_bytes()),
-        read_page("USER.md", table["user"].encode()),
-        read_page("MEMORY.md", table["memory"].encode()),
-    )
+    table = tomllib.loads((_TABLES / "answers.toml").read_text(encoding="utf-8"))
     questions = tuple(
         Question(
             language=row["language"],
@@ -71,7 +66,7 @@ def fixture(persona: Path | None) -> tuple[Prefix, tuple[Question, ...]]:
         )
         for row in table["question"]
     )
-    return prefix((prompts / "prefix.md").read_text(encoding="utf-8"), *pages), questions
+    return prefix_of(table["user"], table["memory"], persona), questions
 
 
 async def no_news() -> None:
@@ -134,9 +129,23 @@ def report(name: str, answers: list[Answer], *, show: bool) -> None:
     )
 
 
+async def play(
+    path: Path, which: str, *, persona: Path | None, repeat: int, sampling: Sampling
+) -> tuple[list[Call], list[Said]]:
+    """The tuned or the held-out calls, and what was answered in them."""
+    calls = [one for one in read(CALLS, persona=persona) if one.held == (which == "held")] * repeat
+    with tempfile.TemporaryDirectory() as states:
+        model = EmbeddedModel(path, name=path.stem, states=Path(states), sampling=sampling)
+        try:
+            return calls, await played(model, calls)
+        finally:
+            await model.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="+", metavar="NAME=PATH.gguf")
+    parser.add_argument("--calls", choices=("tuned", "held"), help="whole calls instead")
     parser.add_argument("--answers", action="store_true", help="print every answer")
     parser.add_argument("--persona", type=Path, help="another text than prompts/persona.md")
     parser.add_argument("--repeat", type=int, default=1)
@@ -146,6 +155,21 @@ def main() -> None:
     sampling = Sampling(temperature=options.temperature, repeat_penalty=options.repeat_penalty)
     for model in options.models:
         name, _, path = model.partition("=")
+        if options.calls is not None:
+            calls, said = asyncio.run(
+                play(
+                    Path(path),
+                    options.calls,
+                    persona=options.persona,
+                    repeat=options.repeat,
+                    sampling=sampling,
+                )
+            )
+            phrases = read_phrases(CALLS)
+            if options.answers:
+                show(calls, said, phrases)
+            report_calls(f"{name}, {options.calls}", said, phrases)
+            continue
         answers = asyncio.run(
             measured(Path(path), persona=options.persona, repeat=options.repeat, sampling=sampling)
         )

@@ -1,0 +1,268 @@
+"""Whole calls with a model, played through the dialogue that a call has.
+
+`answers_calls.toml` holds the calls. Run by `python -m bench.answers --calls`.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from memory.notebooks.page import read_page
+from memory.notebooks.prefix import prefix
+from memory.records import LANGUAGES, Language, Prefix, Turn
+from voice.engines.answer_language import language_of
+from voice.engines.dialogue import Dialogue
+from voice.engines.language_model import LanguageModel, Usage
+from voice.engines.local import VOICE_TOKENS
+
+NOW = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
+_WORDS_UNHEARD = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One turn of the user. `heard`: the answer is interrupted after so many words."""
+
+    ask: str
+    kind: Literal["look up", "unknown", "talk"] = "look up"
+    holds: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    mine: tuple[str, ...] = ()
+    heard: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrases:
+    """Of one language: patterns that speak of "the user" or as the user, and what admits that
+    something isn't known."""
+
+    the_user: tuple[re.Pattern[str], ...]
+    first_person: tuple[re.Pattern[str], ...]
+    admits: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    name: str
+    held: bool
+    language: Language
+    prefix: Prefix
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """An answer in its call. `again`: word for word an earlier answer, to another question."""
+
+    line: Line
+    language: Language
+    text: str
+    first_word_s: float
+    again: bool
+
+
+def read(path: Path, *, persona: Path | None = None) -> tuple[Call, ...]:
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    prefixes = {
+        name: prefix_of(pages["user"], pages["memory"], persona)
+        for name, pages in table["notebook"].items()
+    }
+    return tuple(
+        Call(
+            name=row["name"],
+            held=row.get("held", False),
+            language=row["language"],
+            prefix=prefixes[row["notebook"]],
+            lines=tuple(_line(line) for line in row["turn"]),
+        )
+        for row in table["call"]
+    )
+
+
+def read_phrases(path: Path) -> dict[Language, Phrases]:
+    table = tomllib.loads(path.read_text(encoding="utf-8"))["phrases"]
+    return {
+        language: Phrases(
+            the_user=tuple(re.compile(p, re.I) for p in table[language]["the_user"]),
+            first_person=tuple(re.compile(p, re.I) for p in table[language]["first_person"]),
+            admits=tuple(table[language]["admits"]),
+        )
+        for language in LANGUAGES
+    }
+
+
+def prefix_of(user: str, memory: str, persona: Path | None = None) -> Prefix:
+    """What a call begins with over these notebooks; `persona` is another text than our own."""
+    prompts = resources.files("prompts")
+    return prefix(
+        (prompts / "prefix.md").read_text(encoding="utf-8"),
+        read_page("persona.md", (persona or prompts / "persona.md").read_bytes()),
+        read_page("USER.md", user.encode()),
+        read_page("MEMORY.md", memory.encode()),
+    )
+
+
+def _line(row: dict[str, Any]) -> Line:
+    listed = {name: tuple(row[name]) for name in ("holds", "never", "mine") if name in row}
+    return Line(**{**row, **listed})
+
+
+# Playing ------------------------------------------------------------------------------
+
+
+async def played(
+    model: LanguageModel, calls: Iterable[Call], *, dialogue: Callable[..., Dialogue] = Dialogue
+) -> list[Said]:
+    """Every answer of these calls, each call a conversation of its own."""
+    said: list[Said] = []
+    for call in calls:
+        one = dialogue(
+            model, prefix=call.prefix, now=lambda: NOW, news=_no_news, language=call.language
+        )
+        await one.open()
+        answers: list[Said] = []
+        for line in call.lines:
+            answers.append(await _answered(one, call.language, line, answers))
+        said += answers
+    return said
+
+
+async def _no_news() -> None:
+    return None
+
+
+async def _answered(
+    dialogue: Dialogue, language: Language, line: Line, before: Sequence[Said]
+) -> Said:
+    """As `LocalEngine` does it: what can be read is read while the user speaks."""
+    await dialogue.refresh()
+    await dialogue.prefill()
+    await dialogue.prefill(line.ask.rpartition(" ")[0])
+    began_s, first_s, text = time.monotonic(), None, ""
+    async with aclosing(dialogue.answer(line.ask, max_tokens=VOICE_TOKENS)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Usage):
+                continue
+            first_s = first_s or time.monotonic()
+            text += piece
+            if line.heard is not None and len(text.split()) > line.heard + _WORDS_UNHEARD:
+                break
+    text = text.strip()
+    number = dialogue.history.said(line.ask)
+    dialogue.history.answered(number, text)
+    heard = text if line.heard is None else " ".join(text.split()[: line.heard])
+    if heard != text:
+        dialogue.history.interrupted()
+    if heard:
+        dialogue.history.heard(_turn(heard, language, interrupted=heard != text))
+    dialogue.shorten()
+    return Said(
+        line=line,
+        language=language,
+        text=text,
+        first_word_s=(first_s or time.monotonic()) - began_s,
+        again=any(_same(text, earlier.text) and line != earlier.line for earlier in before),
+    )
+
+
+def _turn(text: str, language: Language, *, interrupted: bool) -> Turn:
+    return Turn(
+        conversation="bench",
+        index=0,
+        speaker="assistant",
+        text=text,
+        language=language,
+        began_at=NOW,
+        ended_at=NOW,
+        origin="spoken",
+        interrupted=interrupted,
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    words, others = (re.findall(r"\w+", text.lower()) for text in (one, other))
+    return bool(words) and words == others
+
+
+# Counting -----------------------------------------------------------------------------
+
+
+def right(said: Said) -> bool:
+    text = said.text.lower()
+    told = any(fact in text for fact in said.line.holds)
+    return told and not any(wrong in text for wrong in said.line.never)
+
+
+def faults(said: Said, phrases: dict[Language, Phrases]) -> Iterator[str]:
+    """What is wrong with an answer whatever it was asked, by the names of the table's columns."""
+    own = phrases[said.language]
+    words = said.text.split()
+    if language_of(said.text, said.language, LANGUAGES) != said.language:
+        yield "language"
+    if said.again and not (said.line.kind == "look up" and right(said)):
+        yield "again"
+    if any(p.search(said.text) for each in phrases.values() for p in each.the_user):
+        yield "the user"
+    if said.line.kind == "look up" and _as_the_user(said, own):
+        yield "first person"
+    if not words:
+        yield "empty"
+
+
+def _as_the_user(said: Said, phrases: Phrases) -> bool:
+    begins = re.sub(r"^\W+", "", said.text.lower())
+    return any(begins.startswith(mine) for mine in said.line.mine) or any(
+        pattern.search(said.text) for pattern in phrases.first_person
+    )
+
+
+def report(name: str, said: Sequence[Said], phrases: dict[Language, Phrases]) -> None:
+    admits = [words for own in phrases.values() for words in own.admits]
+    for language in (None, *LANGUAGES):
+        own = [one for one in said if language in (None, one.language)]
+        if not own:
+            continue
+        asked = [one for one in own if one.line.kind == "look up"]
+        unknown = [one for one in own if one.line.kind == "unknown"]
+        admitted = sum(any(words in one.text.lower() for words in admits) for one in unknown)
+        found = [fault for one in own for fault in faults(one, phrases)]
+        counts = ", ".join(
+            f"{fault} {found.count(fault)}"
+            for fault in ("language", "again", "the user", "first person", "empty")
+        )
+        print(
+            f"{name} {language or 'all'}: right {sum(map(right, asked))}/{len(asked)}, "
+            f"admits {admitted}/{len(unknown)}, of {len(own)} answers: {counts}; first word "
+            f"{_quantile(own, 0.5):.0f} / {_quantile(own, 0.95):.0f} ms"
+        )
+
+
+def _quantile(said: Sequence[Said], share: float) -> float:
+    times = sorted(one.first_word_s * 1000 for one in said)
+    if len(times) == 1:
+        return times[0]
+    return statistics.quantiles(times, n=100, method="inclusive")[round(share * 100) - 1]
+
+
+def show(calls: Sequence[Call], said: Sequence[Said], phrases: dict[Language, Phrases]) -> None:
+    places = [0]
+    for call in calls:
+        places.append(places[-1] + len(call.lines))
+    for call, (begin, end) in zip(calls, pairwise(places), strict=True):
+        print(f"\n{call.name}{' (held out)' if call.held else ''}")
+        for one in said[begin:end]:
+            mark = {"look up": "+" if right(one) else "-", "unknown": "?", "talk": " "}
+            wrong = ", ".join(faults(one, phrases))
+            print(f"{mark[one.line.kind]} {one.line.ask} → {one.text}{wrong and f'   [{wrong}]'}")
+    print()
