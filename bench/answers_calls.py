@@ -16,8 +16,10 @@ from datetime import UTC, datetime
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
+from string import Template
 from typing import Any, Literal
 
+from memory import prompt
 from memory.notebooks.page import read_page
 from memory.notebooks.prefix import prefix
 from memory.records import LANGUAGES, Language, Prefix, Turn
@@ -25,6 +27,9 @@ from voice.engines.answer_language import language_of
 from voice.engines.dialogue import Dialogue
 from voice.engines.language_model import LanguageModel, Usage
 from voice.engines.local import VOICE_TOKENS
+from voice.records import Told
+from voice.speech.clauses import Clauses
+from voice.speech.words import words_of
 
 NOW = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
 _WORDS_UNHEARD = 4
@@ -32,21 +37,24 @@ _WORDS_UNHEARD = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One turn of the user. `heard`: the answer is interrupted after so many words."""
+    """One turn of the user. `heard`: the answer is interrupted after so many words. `told`: what
+    plain code says to it."""
 
     ask: str
-    kind: Literal["look up", "unknown", "talk"] = "look up"
+    kind: Literal["look up", "unknown", "talk", "told"] = "look up"
     holds: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     mine: tuple[str, ...] = ()
     heard: int | None = None
+    told: Told | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """Of one language: patterns that speak of "the user" or as the user, and what admits that
-    something isn't known."""
+    """Of one language: what stands before a name that one gives oneself, patterns that speak of
+    "the user" or as the user, and what admits that something isn't known."""
 
+    names_itself: tuple[str, ...]
     the_user: tuple[re.Pattern[str], ...]
     first_person: tuple[re.Pattern[str], ...]
     admits: tuple[str, ...]
@@ -57,18 +65,24 @@ class Call:
     name: str
     held: bool
     language: Language
+    user: str
     prefix: Prefix
     lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """An answer in its call. `again`: word for word an earlier answer, to another question."""
+    """An answer in its call. `again`: word for word an earlier answer, to another question.
+
+    From the end of the question to the model's first word, and to what is spoken first.
+    """
 
     line: Line
     language: Language
+    user: str
     text: str
     first_word_s: float
+    first_spoken_s: float
     again: bool
 
 
@@ -83,6 +97,7 @@ def read(path: Path, *, persona: Path | None = None) -> tuple[Call, ...]:
             name=row["name"],
             held=row.get("held", False),
             language=row["language"],
+            user=table["notebook"][row["notebook"]]["name"],
             prefix=prefixes[row["notebook"]],
             lines=tuple(_line(line) for line in row["turn"]),
         )
@@ -94,6 +109,7 @@ def read_phrases(path: Path) -> dict[Language, Phrases]:
     table = tomllib.loads(path.read_text(encoding="utf-8"))["phrases"]
     return {
         language: Phrases(
+            names_itself=tuple(table[language]["names_itself"]),
             the_user=tuple(re.compile(p, re.I) for p in table[language]["the_user"]),
             first_person=tuple(re.compile(p, re.I) for p in table[language]["first_person"]),
             admits=tuple(table[language]["admits"]),
@@ -115,7 +131,16 @@ def prefix_of(user: str, memory: str, persona: Path | None = None) -> Prefix:
 
 def _line(row: dict[str, Any]) -> Line:
     listed = {name: tuple(row[name]) for name in ("holds", "never", "mine") if name in row}
+    if "told" in row:
+        return Line(ask=row["ask"], kind="told", told=_told(row["told"], row.get("entry", "")))
     return Line(**{**row, **listed})
+
+
+def _told(kind: str, entry: str) -> Told:
+    words = tomllib.loads(prompt("remembered.toml" if entry else "requests.toml"))
+    note = Template(words["told"][kind]).substitute(notebook="USER.md", entry=entry)
+    said = {language: words["said"][language][kind] for language in LANGUAGES}
+    return Told(note=note, said=said, whole=True)
 
 
 # Playing ------------------------------------------------------------------------------
@@ -133,7 +158,7 @@ async def played(
         await one.open()
         answers: list[Said] = []
         for line in call.lines:
-            answers.append(await _answered(one, call.language, line, answers))
+            answers.append(await _answered(one, call, line, answers))
         said += answers
     return said
 
@@ -142,36 +167,41 @@ async def _no_news() -> None:
     return None
 
 
-async def _answered(
-    dialogue: Dialogue, language: Language, line: Line, before: Sequence[Said]
-) -> Said:
+async def _answered(dialogue: Dialogue, call: Call, line: Line, before: Sequence[Said]) -> Said:
     """As `LocalEngine` does it: what can be read is read while the user speaks."""
     await dialogue.refresh()
     await dialogue.prefill()
     await dialogue.prefill(line.ask.rpartition(" ")[0])
-    began_s, first_s, text = time.monotonic(), None, ""
-    async with aclosing(dialogue.answer(line.ask, max_tokens=VOICE_TOKENS)) as pieces:
+    clauses = Clauses(words_of(call.language).abbreviations)
+    began_s, first_s, spoken_s, text = time.monotonic(), None, None, ""
+    if line.told is not None:
+        dialogue.tell(line.told)
+    async with aclosing(dialogue.answer(line.ask, line.told, max_tokens=VOICE_TOKENS)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Usage):
                 continue
             first_s = first_s or time.monotonic()
             text += piece
+            if spoken_s is None and clauses.feed(piece, 0.0):
+                spoken_s = time.monotonic()
             if line.heard is not None and len(text.split()) > line.heard + _WORDS_UNHEARD:
                 break
-    text = text.strip()
+    text, ended_s = text.strip(), time.monotonic()
     number = dialogue.history.said(line.ask)
     dialogue.history.answered(number, text)
     heard = text if line.heard is None else " ".join(text.split()[: line.heard])
     if heard != text:
         dialogue.history.interrupted()
     if heard:
-        dialogue.history.heard(_turn(heard, language, interrupted=heard != text))
+        dialogue.history.heard(_turn(heard, call.language, interrupted=heard != text))
     dialogue.shorten()
     return Said(
         line=line,
-        language=language,
+        language=call.language,
+        user=call.user,
         text=text,
-        first_word_s=(first_s or time.monotonic()) - began_s,
+        first_word_s=(first_s or ended_s) - began_s,
+        first_spoken_s=(spoken_s or ended_s) - began_s,
         again=any(_same(text, earlier.text) and line != earlier.line for earlier in before),
     )
 
@@ -206,6 +236,8 @@ def right(said: Said) -> bool:
 
 def faults(said: Said, phrases: dict[Language, Phrases]) -> Iterator[str]:
     """What is wrong with an answer whatever it was asked, by the names of the table's columns."""
+    if said.line.kind == "told":
+        return
     own = phrases[said.language]
     words = said.text.split()
     if language_of(said.text, said.language, LANGUAGES) != said.language:
@@ -214,23 +246,28 @@ def faults(said: Said, phrases: dict[Language, Phrases]) -> Iterator[str]:
         yield "again"
     if any(p.search(said.text) for each in phrases.values() for p in each.the_user):
         yield "the user"
-    if said.line.kind == "look up" and _as_the_user(said, own):
+    if _as_the_user(said, own):
         yield "first person"
     if not words:
         yield "empty"
 
 
 def _as_the_user(said: Said, phrases: Phrases) -> bool:
-    begins = re.sub(r"^\W+", "", said.text.lower())
-    return any(begins.startswith(mine) for mine in said.line.mine) or any(
+    """Small talk may speak of itself; what the notebook says is the user's."""
+    text = re.sub(r"^\W+", "", said.text.lower())
+    named = any(f"{words}{said.user.lower()}" in text for words in phrases.names_itself)
+    if named or said.line.kind != "look up":
+        return named
+    return text.startswith(said.line.mine) or any(
         pattern.search(said.text) for pattern in phrases.first_person
     )
 
 
 def report(name: str, said: Sequence[Said], phrases: dict[Language, Phrases]) -> None:
     admits = [words for own in phrases.values() for words in own.admits]
+    own_words = [one for one in said if one.line.kind != "told"]
     for language in (None, *LANGUAGES):
-        own = [one for one in said if language in (None, one.language)]
+        own = [one for one in own_words if language in (None, one.language)]
         if not own:
             continue
         asked = [one for one in own if one.line.kind == "look up"]
@@ -244,15 +281,15 @@ def report(name: str, said: Sequence[Said], phrases: dict[Language, Phrases]) ->
         print(
             f"{name} {language or 'all'}: right {sum(map(right, asked))}/{len(asked)}, "
             f"admits {admitted}/{len(unknown)}, of {len(own)} answers: {counts}; first word "
-            f"{_quantile(own, 0.5):.0f} / {_quantile(own, 0.95):.0f} ms"
+            f"{_times([one.first_word_s for one in own])}, first words to the voice "
+            f"{_times([one.first_spoken_s for one in own])} ms"
         )
 
 
-def _quantile(said: Sequence[Said], share: float) -> float:
-    times = sorted(one.first_word_s * 1000 for one in said)
-    if len(times) == 1:
-        return times[0]
-    return statistics.quantiles(times, n=100, method="inclusive")[round(share * 100) - 1]
+def _times(seconds: Sequence[float]) -> str:
+    """Half and 95 in a hundred of them, in milliseconds."""
+    shares = statistics.quantiles(seconds, n=20, method="inclusive")
+    return f"{shares[9] * 1000:.0f} / {shares[18] * 1000:.0f}"
 
 
 def show(calls: Sequence[Call], said: Sequence[Said], phrases: dict[Language, Phrases]) -> None:
@@ -262,7 +299,7 @@ def show(calls: Sequence[Call], said: Sequence[Said], phrases: dict[Language, Ph
     for call, (begin, end) in zip(calls, pairwise(places), strict=True):
         print(f"\n{call.name}{' (held out)' if call.held else ''}")
         for one in said[begin:end]:
-            mark = {"look up": "+" if right(one) else "-", "unknown": "?", "talk": " "}
+            mark = {"look up": "+" if right(one) else "-", "unknown": "?", "talk": " ", "told": "="}
             wrong = ", ".join(faults(one, phrases))
             print(f"{mark[one.line.kind]} {one.line.ask} → {one.text}{wrong and f'   [{wrong}]'}")
     print()
