@@ -27,11 +27,12 @@ class HeardFrame(SystemFrame):
     """Ears to engine and tap: an event of hearing. A system frame, so that none waits.
 
     `told` is what the model is told with the user's words: what became of their wish to
-    have something remembered.
+    have something remembered. Not `answered`: the user wants silence, and gets it.
     """
 
     event: Heard
     told: Told | None = None
+    answered: bool = True
 
 
 @dataclass

@@ -97,7 +97,8 @@ class Tap(FrameProcessor):
                 position = None if frame.pts is None else position_of(frame.pts)
                 return transcript.given(samples, position=position, at=at, now_s=now_s)
             case HeardFrame():
-                return self._heard(frame.event, at, now_s)
+                events = self._heard(frame.event, at, now_s)
+                return events if frame.answered else [*events, *transcript.unanswered()]
             case SpokenFrame():
                 return transcript.piece(frame.text, frame.samples, frame.language)
             case AnswerBeganFrame():

@@ -222,6 +222,10 @@ class Transcript:
         self._drop_answer()
         return self._rest()
 
+    def unanswered(self) -> list[CallEvent]:
+        """Nothing is said to what was said last."""
+        return self._rest()
+
     def ended(self, *, at: datetime) -> list[CallEvent]:
         return [*self._cut(at), *self._clear_partial(), *self._turn_to("ended")]
 

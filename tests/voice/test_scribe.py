@@ -12,7 +12,16 @@ from pipecat.processors.frame_processor import FrameDirection
 
 from memory import Memory
 from voice.frames import HeardFrame, TypedFrame
-from voice.records import Guess, GuessWithdrawn, Heard, Partial, SpeechBegan, UserSaid
+from voice.records import (
+    BargedIn,
+    Guess,
+    GuessWithdrawn,
+    Heard,
+    NoTurn,
+    Partial,
+    SpeechBegan,
+    UserSaid,
+)
 from voice.requests import Requests
 from voice.scribe import Scribe
 
@@ -85,6 +94,33 @@ async def test_a_spoken_turn_carries_its_outcome(folder: tuple[Memory, Path]) ->
     assert "- I'm vegan\n" in listening.on_disk[-1]
     [frame] = await through(listening, HeardFrame(event=said(ORDINARY)))
     assert isinstance(frame, HeardFrame) and frame.told is None
+
+
+async def answered(listening: Listening, *events: Heard) -> bool:
+    """Whether the last of them is."""
+    for event in events:
+        [frame] = await through(listening, HeardFrame(event=event))
+    assert isinstance(frame, HeardFrame)
+    return frame.answered
+
+
+async def test_stop_is_not_answered(folder: tuple[Memory, Path]) -> None:
+    """Who wants silence gets it, in any language, and no answer is begun on a guess at it."""
+    listening = scribe(folder)
+    assert await through(listening, HeardFrame(event=guess("Stop."))) == []
+    for stop in ("Stop.", "Stopp.", "¡Para!"):
+        assert not await answered(listening, said(stop))
+    assert await answered(listening, said("Stop the clock at nine."))
+
+
+async def test_no_is_a_reply_but_into_an_answer(folder: tuple[Memory, Path]) -> None:
+    """What came to nothing leaves no trace: the next "no" may be one."""
+    listening = scribe(folder)
+    assert await answered(listening, said("No."))
+    assert not await answered(listening, BargedIn(began_ms=0), said("No."))
+    assert await answered(listening, said("No."))
+    noise = NoTurn(reason="noise", began_ms=0, ended_ms=100)
+    assert await answered(listening, BargedIn(began_ms=0), noise, said("No."))
 
 
 @pytest.mark.parametrize(("pasted", "saved"), [(False, True), (True, False)])

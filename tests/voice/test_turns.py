@@ -192,6 +192,13 @@ def test_a_failed_answer_is_no_turn(transcript: Transcript) -> None:
     assert transcript.failed() == [StateChanged(state="listening")]
 
 
+def test_after_a_turn_that_nobody_answers_the_call_listens(transcript: Transcript) -> None:
+    """ "Stop" is kept, and nothing is waited for."""
+    transcript.opened()
+    transcript.user_said(said(), at=at(3.4), now_s=3.4)
+    assert transcript.unanswered() == [StateChanged(state="listening")]
+
+
 def test_the_end_cuts_and_is_final(transcript: Transcript) -> None:
     """A hang-up in mid-answer keeps what was heard; nothing follows it."""
     answering(transcript)

@@ -105,6 +105,10 @@ class History:
         self._entries.append(_Entry("answer", "", number=number, open=True))
         return number
 
+    def unanswered(self, text: str) -> None:
+        """The user's turn is over, and nothing is said to it."""
+        self._entries.append(_Entry("user", text))
+
     def answered(self, number: int, text: str) -> None:
         """So much of an answer went to the output: taken as heard until `heard` knows better."""
         self._entries = [

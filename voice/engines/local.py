@@ -44,7 +44,6 @@ from voice.records import (
     EngineDescription,
     Guess,
     GuessWithdrawn,
-    Heard,
     NotesFound,
     Notice,
     NoTurn,
@@ -212,7 +211,7 @@ class Answerer(FrameProcessor):
                 await self.push_frame(frame, direction)
             case HeardFrame():
                 await self.push_frame(frame, direction)
-                await self._hear(frame.event, frame.told)
+                await self._hear(frame)
             case TypedFrame():
                 await self.push_frame(frame, direction)
                 language = language_of(frame.text, self._language, self._languages)
@@ -232,8 +231,8 @@ class Answerer(FrameProcessor):
 
     # What was heard ------------------------------------------------------------------
 
-    async def _hear(self, event: Heard, told: Told | None) -> None:
-        match event:
+    async def _hear(self, frame: HeardFrame) -> None:
+        match event := frame.event:
             case SpeechBegan():
                 self._refresh()
                 self._prefill("")
@@ -246,8 +245,12 @@ class Answerer(FrameProcessor):
             case GuessWithdrawn():
                 if self._held is not None and self._held.guess == event.number:
                     self._stop(self._held)
+            case UserSaid() if not frame.answered:
+                self._stop(self._held)
+                await self._silence()
+                self._dialogue.history.unanswered(event.text)
             case UserSaid():
-                await self._answer(event.text, event.language, event, told)
+                await self._answer(event.text, event.language, event, frame.told)
             case NoTurn():
                 self._stop(self._held)
             case BargedIn():

@@ -216,6 +216,12 @@ class RealtimeCore(Dialect):
     def no_turn(self) -> None:
         self._drop_turn()
 
+    def hushed(self, text: str) -> None:
+        """The turn asks for silence: the service learns its words, and nothing is asked."""
+        self._drop_turn()
+        if self.connected:
+            self._tell("user", text)
+
     def asked(self, question: Question, at: datetime, news: str | None = None) -> None:
         self._arm("retry", None)
         self._asks = 0

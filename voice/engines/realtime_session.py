@@ -500,6 +500,9 @@ class RealtimeSession(FrameProcessor):
                 self._lookups.look_ahead(text)
             case NoTurn():
                 self._core.no_turn()
+            case UserSaid(text=text) if not frame.answered:
+                await self._interrupt()
+                self._core.hushed(text)
             case UserSaid(text=text):
                 await self._on_question(Question(to=heard, text=text, told=frame.told))
             case _:

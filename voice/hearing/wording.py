@@ -35,6 +35,7 @@ class Phrases:
     last_if_it_sounds_over: frozenset[str]
     backchannels: frozenset[str]
     stops: frozenset[str]
+    stops_or_replies: frozenset[str]
     inventions: frozenset[str]
     doubtful: frozenset[str]
 
@@ -94,6 +95,13 @@ def is_stop(text: str, phrases: Phrases) -> bool:
     while len(said) > 1 and (said[0] in phrases.backchannels or said[0] == said[1]):
         said = said[1:]
     return " ".join(said) in phrases.stops
+
+
+def wants_silence(text: str, phrases: Phrases, *, into_answer: bool) -> bool:
+    """Whether nothing is to be said to this: it asks for silence, and answers no question."""
+    if not is_stop(text, phrases):
+        return False
+    return into_answer or not set(words(text)) <= phrases.stops_or_replies
 
 
 def is_clear(text: str, logprob: float) -> bool:

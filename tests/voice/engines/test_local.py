@@ -308,6 +308,17 @@ def test_a_guess_that_is_taken_back_stops_the_model(end: HeardFrame) -> None:
     assert outcome.spoken == ""
 
 
+def test_who_wants_silence_gets_it() -> None:
+    """Nothing is said to "stop", and an answer that was begun before it ends; the model knows of
+    it with the next turn."""
+    stop = said("Stop.")
+    stop.answered = False
+    outcome = call([(1.0, said("Tell me a story.")), (2.0, stop), (9.0, said(QUESTION))])
+    assert outcome.at(AnswerBeganFrame)[1:] == [pytest.approx(9.35, abs=0.06)]
+    assert not any(2.05 < at_s < 9.0 for at_s in outcome.at(TTSAudioRawFrame))
+    assert [message.content for message in outcome.model.requests[-1]][-2:] == ["Stop.", QUESTION]
+
+
 def test_other_words_than_guessed_are_answered_anew() -> None:
     """The turn's words decide, whatever was guessed before."""
     outcome = call(

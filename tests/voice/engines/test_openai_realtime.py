@@ -220,6 +220,36 @@ def test_noise_is_cleared_and_gets_no_answer() -> None:
     play(scenario)
 
 
+def spoken(caller: Caller, text: str, began_ms: int) -> UserSaid:
+    now_s = asyncio.get_running_loop().time()
+    return UserSaid(
+        text=text,
+        language="en",
+        began_ms=began_ms,
+        ended_ms=caller.position_ms,
+        guess=None,
+        ended_s=now_s,
+        decided_s=now_s,
+        transcribed_s=now_s,
+    )
+
+
+def test_who_wants_silence_is_not_answered() -> None:
+    """The service learns the words of a "stop", which it could answer, and is asked for nothing."""
+
+    async def scenario(caller: Caller) -> None:
+        began_ms = await caller.begin(600)
+        stop = spoken(caller, "Stop.", began_ms)
+        await caller.send(HeardFrame(event=stop, answered=False))
+        await caller.server.until(lambda: caller.server.received("conversation.item.create"))
+        await caller.ask("Hello?")
+        await caller.answers(1)
+        assert len(caller.server.received("response.create")) == 1
+        assert len(caller.server.received("input_audio_buffer.commit")) == 1
+
+    play(scenario)
+
+
 def test_guesses_and_partials_send_nothing() -> None:
     """A guess is for engines that can take it back; this one waits for the turn's end."""
 
@@ -353,17 +383,7 @@ async def ask_to_remember(caller: Caller, *, typed: bool) -> None:
     else:
         await caller.sound(200)
         began_ms = await caller.begin(1000)
-        now_s = asyncio.get_running_loop().time()
-        said = UserSaid(
-            text="Remember that I'm vegan.",
-            language="en",
-            began_ms=began_ms,
-            ended_ms=caller.position_ms,
-            guess=None,
-            ended_s=now_s,
-            decided_s=now_s,
-            transcribed_s=now_s,
-        )
+        said = spoken(caller, "Remember that I'm vegan.", began_ms)
         await caller.send(HeardFrame(event=said, told=TOLD))
     await caller.answers(done + 1)
 

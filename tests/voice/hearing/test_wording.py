@@ -14,6 +14,7 @@ from voice.hearing.wording import (
     is_backchannel,
     is_clear,
     is_stop,
+    wants_silence,
     why_nothing,
     without_loops,
     words,
@@ -230,6 +231,30 @@ def test_phrases_are_as_they_are_compared(language: Language) -> None:
 def test_words_of_stopping(language: Language, text: str, expected: bool) -> None:
     """Who says no more than that wants silence; in a sentence they are words like others."""
     assert is_stop(text, phrases(language)) is expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "into_answer", "expected"),
+    [
+        ("en", "Stop.", False, True),
+        ("en", "Wait a moment.", False, True),
+        ("en", "No.", False, False),
+        ("en", "No, no.", False, False),
+        ("en", "No.", True, True),
+        ("en", "Yes.", True, False),
+        ("de", "Stopp.", False, True),
+        ("de", "Nein.", False, False),
+        ("de", "Nein, nein.", True, True),
+        ("es", "Para.", False, True),
+        ("es", "No.", False, False),
+        ("es", "No.", True, True),
+    ],
+)
+def test_what_nothing_is_said_to(
+    language: Language, text: str, into_answer: bool, expected: bool
+) -> None:
+    """ "No" answers a question, but into an answer it asks for silence like "stop"."""
+    assert wants_silence(text, phrases(language), into_answer=into_answer) is expected
 
 
 @pytest.mark.parametrize(
