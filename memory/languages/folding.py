@@ -6,6 +6,7 @@ Folded text is NFKC, lower case, without accents: "Müller" and "MULLER" are `mu
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from functools import lru_cache
 
 _APART = {"ß": "ss", "ẞ": "ss", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ı": "i"}
 _QUOTES = dict.fromkeys("’‘ʼ`´", "'") | dict.fromkeys("“”„«»‟", '"') | dict.fromkeys("‐‑‒–—", "-")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _UMLAUTS = {"ä": "ae?", "ö": "oe?", "ü": "ue?", "ß": "ss?"}
 
 
@@ -65,7 +67,6 @@ def pattern(written: str) -> str:
 
     Umlauts may not stand in a character class.
     """
-    return "".join(
-        _UMLAUTS.get(letter) or (letter if letter.isascii() else _fold_letter(letter))
-        for letter in written
+    return _NOT_ASCII.sub(
+        lambda letter: _UMLAUTS.get(letter[0]) or _fold_letter(letter[0]), written
     )
