@@ -126,6 +126,7 @@ PURE = {
     "voice.echo",
     "voice.engines.answer_text",
     "voice.engines.choose",
+    "voice.engines.first_words",
     "voice.engines.gemini_core",
     "voice.engines.history",
     "voice.engines.language_model",

@@ -101,14 +101,16 @@ Heard = SpeechBegan | Partial | Guess | GuessWithdrawn | UserSaid | NoTurn | Bar
 class Told:
     """What became of what a turn asked plain code to do, for whoever answers it.
 
-    `note` is for the model. `said` is the same as Jarvis says it, by language; `whole`: the
-    turn asked for nothing besides, so that these words are the whole answer. `found` is what was
-    searched for: it goes into this one request, and nothing else is looked up for it.
+    `note` is for the model: how to answer, and `lasting`, which also later answers must know.
+    `said` is the same as Jarvis says it, by language; `whole`: the turn asked for nothing besides,
+    so that these words are the whole answer. `found` is what was searched for: it goes into this
+    one request, and nothing else is looked up for it.
     """
 
     note: str
     said: dict[Language, str]
     whole: bool
+    lasting: str = ""
     found: NotesFound | None = None
 
 

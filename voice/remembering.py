@@ -90,6 +90,7 @@ class Remembering:
             note="\n".join(map(note, outcomes)),
             said={language: said(outcomes, language) for language in LANGUAGES},
             whole=only_remembering(text, before),
+            lasting="\n".join(_lasting(outcome) for outcome in outcomes if outcome.saved),
         )
 
 
@@ -98,6 +99,12 @@ def note(outcome: Remembered) -> str:
     kind = "saved" if outcome.saved else "kept" if outcome.waits else "refused"
     return Template(_PROMPT["told"][kind]).safe_substitute(
         notebook=outcome.notebook or "", entry=outcome.entry or "", reason=outcome.reason or ""
+    )
+
+
+def _lasting(outcome: Remembered) -> str:
+    return Template(_PROMPT["lasting"]["saved"]).substitute(
+        notebook=outcome.notebook or "", entry=outcome.entry or ""
     )
 
 

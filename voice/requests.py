@@ -251,7 +251,7 @@ class Requests:
             + Template(_WORDS["said"][language]["more"]).substitute(count=more)
             for language in LANGUAGES
         }
-        return Told(note=told.note, said=said, whole=whole)
+        return replace(told, said=said)
 
     async def _search(self, wanted: Request) -> Told:
         try:
@@ -327,4 +327,5 @@ def _told(
             for language in LANGUAGES
         },
         whole=whole,
+        lasting=Template(_WORDS["lasting"].get(kind, "")).substitute(entries=quoted),
     )

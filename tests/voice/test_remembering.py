@@ -40,6 +40,7 @@ async def test_the_outcome_is_told_and_shown(talk: Talk) -> None:
     assert outcome is not None
     assert '"I\'m vegan."' in outcome.note and "USER.md" in outcome.note
     assert outcome.whole
+    assert outcome.lasting == 'New in the notebook USER.md: "I\'m vegan."'
     [event] = talk.events
     assert isinstance(event, MemoryWritten) and event.saved and event.change
     [change] = talk.memory.changes()
@@ -56,6 +57,7 @@ async def test_several_wishes_are_several_lines(talk: Talk) -> None:
     saved, refused = outcome.note.split("\n")
     assert "vegan" in saved and "nothing was saved" in refused
     assert "4711" not in outcome.note
+    assert outcome.lasting == 'New in the notebook USER.md: "I\'m vegan."'
     assert [e.saved for e in talk.events if isinstance(e, MemoryWritten)] == [True, False]
 
 

@@ -10,8 +10,9 @@ from datetime import datetime
 
 from memory import SMALL_EXTRACTS_CHARS, fitting, notes_block
 from memory.records import LANGUAGES, Language, Prefix, Turn
-from voice.engines.answer_language import answer_in, language_of
+from voice.engines.answer_language import answer_in, language_of, warm
 from voice.engines.answer_text import AnswerText
+from voice.engines.first_words import FirstWords
 from voice.engines.history import ANSWER_TOKENS, History, room_chars, with_notes
 from voice.engines.language_model import ContextExceeded, LanguageModel, Usage
 from voice.errors import EngineUnavailable
@@ -85,26 +86,57 @@ class Dialogue:
         return NotesFound(block=notes_block(extracts), extracts=extracts)
 
     def tell(self, told: Told) -> None:
-        """What became of what the next words ask to have remembered."""
-        self.history.tell_news(told.note)
+        """What became of what the next words ask for. A small model that is not asked to tell it
+        would follow each "say that you can't" in every later answer, so it learns what lasts."""
+        note = told.lasting if told.whole and self._model.small else told.note
+        if note:
+            self.history.tell_news(note)
 
     async def answer(
         self, said: str, told: Told | None = None, *, max_tokens: int, notes: str = ""
     ) -> AsyncGenerator[str | Usage, None]:
         """The model's pieces for words that are not in the history yet, cleaned. `notes` stand in
-        this one request only.
+        this one request only. An empty piece says that the model writes, and nothing is sure yet.
 
         A small model is not trusted with telling what was saved: that is said for it, and where
-        nothing else was asked it is not asked at all.
+        nothing else was asked it is not asked at all. When it falls into what it said to another
+        question, or into another language, it is asked again without the conversation.
         """
         if told is not None and self._model.small:
             yield told.said[self.language]
             if told.whole:
                 return
             yield " "
-        text = AnswerText()
         self.history.tell_language(answer_in(self.language))
-        async with aclosing(self._pieces(said, max_tokens, notes)) as pieces:
+        if not self._model.small:
+            async with aclosing(self._clean(said, max_tokens, notes)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            return
+        first = FirstWords(self.history.answers_to_others(said), self._is_in_language)
+        async with aclosing(self._clean(said, max_tokens, notes)) as pieces:
+            async for piece in pieces:
+                yield piece if isinstance(piece, Usage) else first.feed(piece)
+                if first.refused:
+                    break
+        rest = first.end()
+        if rest:
+            yield rest
+        if first.refused:
+            log.info("the model fell into an older answer, or another language: asked again")
+            async with aclosing(self._clean(said, max_tokens, notes, alone=True)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    def _is_in_language(self, text: str) -> bool:
+        return language_of(text, self.language, self._languages) == self.language
+
+    async def _clean(
+        self, said: str, max_tokens: int, notes: str, *, alone: bool = False
+    ) -> AsyncGenerator[str | Usage, None]:
+        """What of an answer may be spoken, in whole words."""
+        text = AnswerText()
+        async with aclosing(self._pieces(said, max_tokens, notes, alone=alone)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
                     yield piece
@@ -119,11 +151,11 @@ class Dialogue:
             yield rest
 
     async def _pieces(
-        self, said: str, max_tokens: int, notes: str
+        self, said: str, max_tokens: int, notes: str, *, alone: bool
     ) -> AsyncGenerator[str | Usage, None]:
         for shortened in (False, True):
             try:
-                messages = self.history.messages(said, notes)
+                messages = self.history.messages(said, notes, alone=alone)
                 answer = self._model.answer(messages, max_tokens=max_tokens)
                 async with aclosing(answer) as pieces:
                     async for piece in pieces:
@@ -144,7 +176,8 @@ class Dialogue:
 
         Raises EngineUnavailable or WorkerFailed; the conversation can go on after either.
         """
-        self.language = await asyncio.to_thread(language_of, said, self.language, self._languages)
+        await asyncio.to_thread(warm, self._languages)
+        self.language = language_of(said, self.language, self._languages)
         await self.refresh()
         if told is not None:
             self.tell(told)
@@ -153,6 +186,8 @@ class Dialogue:
             async for piece in pieces:
                 if isinstance(piece, Usage):
                     log_usage(piece, self._prefix.sha256)
+                    continue
+                if not piece:
                     continue
                 if number is None:
                     number = self.history.said(said)

@@ -75,12 +75,29 @@ class History:
         self._told_language: str | None = None
         self._numbers = itertools.count(1)
 
-    def messages(self, said: str | None = None, notes: str = "") -> list[Message]:
+    def messages(
+        self, said: str | None = None, notes: str = "", *, alone: bool = False
+    ) -> list[Message]:
         """The request. `said` is a user's turn that is not in the history (yet), `notes` what
-        goes with it into this one request: the history never holds it."""
-        entries = [entry.message for entry in self._entries if entry.text]
+        goes with it into this one request: the history never holds it. `alone`: as if nothing
+        had been said before."""
+        entries = [
+            entry.message
+            for entry in self._entries
+            if entry.text and not (alone and entry.kind in ("user", "answer"))
+        ]
         last = [] if said is None else [Message("user", with_notes(said, notes))]
         return [self._prefix, *entries, *last]
+
+    def answers_to_others(self, said: str) -> list[str]:
+        """What was answered to anything but these words, also what was not heard of it."""
+        answers, asked = [], ""
+        for entry in self._entries:
+            if entry.kind == "user":
+                asked = entry.text
+            elif entry.kind == "answer" and asked != said and (entry.given or entry.text):
+                answers.append(entry.given or entry.text)
+        return answers
 
     def tell_time(self, now: datetime) -> None:
         """Tell the wall clock, unless that was done in the last ten minutes."""

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.records import Prefix
+from memory.records import LANGUAGES, Prefix
 from voice.engines.answer_language import answer_in
 from voice.engines.dialogue import Dialogue
 from voice.engines.language_model import ContextExceeded, Message
 from voice.engines.scripted import ScriptedModel
 from voice.engines.told import time_told
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
+from voice.records import Told
 
 NOW = datetime(2026, 12, 2, 10, 5, tzinfo=UTC)
 PREFIX = Prefix(text="You are Jarvis.", sha256="ab" * 32)
@@ -102,3 +103,78 @@ async def test_notebooks_too_long_for_the_model() -> None:
     chat = Dialogue(Small(lambda _: ""), prefix=PREFIX, now=lambda: NOW, news=no_news)
     with pytest.raises(EngineUnavailable, match=r"Shorten USER\.md or MEMORY\.md"):
         await chat.open()
+
+
+def small(
+    script: Callable[[Sequence[Message]], str | VoiceFault],
+) -> tuple[Dialogue, ScriptedModel]:
+    async def no_news() -> None:
+        return None
+
+    model = ScriptedModel(script, first_s=0, word_s=0, small=True)
+    return Dialogue(model, prefix=PREFIX, now=lambda: NOW, news=no_news), model
+
+
+@pytest.mark.parametrize(
+    ("said_again", "alone"),
+    [
+        ("Ich bin fertig. Ja.", "Dein Hund heißt Rex."),
+        ("The user says my dog is called Rex.", "Dein Hund heißt Rex."),
+        ("Ich bin fertig.", "Ich bin fertig."),  # what it says alone as well is its answer
+    ],
+)
+async def test_a_small_model_that_falls_into_what_it_said_is_asked_again(
+    said_again: str, alone: str
+) -> None:
+    """Nothing of what it said to another question, or in another language, comes out; it is
+    asked without the conversation, once."""
+    answers = ["Ich bin fertig.", said_again, alone]
+    chat, model = small(lambda _: answers.pop(0))
+    await replied(chat, "Hör bitte damit auf.")
+    assert await replied(chat, "Wie heißt mein Hund?") == alone
+    assert [m.content for m in model.requests[-1] if m.role != "system"] == ["Wie heißt mein Hund?"]
+    assert model.requests[-1][0] == Message("system", PREFIX.text)
+    assert [m.content for m in chat.history.messages() if m.role == "assistant"] == [
+        "Ich bin fertig.",
+        alone,
+    ]
+
+
+async def test_the_same_question_may_have_the_same_answer() -> None:
+    """Who asks twice is told twice, and the model is asked once each time."""
+    chat, model = small(lambda _: "Your dog is called Rex.")
+    for _ in range(2):
+        assert await replied(chat, "What is my dog called?") == "Your dog is called Rex."
+    assert len(model.requests) == 2
+
+
+async def test_a_larger_model_may_repeat_itself() -> None:
+    """It has its reasons."""
+    chat, model = dialogue(lambda _: "I have done that already.")
+    for said in ("Do it now.", "Do the other thing."):
+        assert await replied(chat, said) == "I have done that already."
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("whole", "lasting", "told"),
+    [
+        (True, "New: I moved.", ["New: I moved."]),
+        (True, "", []),
+        (False, "New: I moved.", ["Say that it is saved."]),
+    ],
+)
+async def test_a_small_model_learns_what_lasts(whole: bool, lasting: str, told: list[str]) -> None:
+    """How to tell an outcome it is told only where it is asked to answer: it would go on with it."""
+    chat, model = small(lambda _: "Fine.")
+    outcome = Told(
+        note="Say that it is saved.",
+        said=dict.fromkeys(LANGUAGES, "Saved."),
+        whole=whole,
+        lasting=lasting,
+    )
+    async with aclosing(chat.reply("Remember that I moved.", outcome)) as pieces:
+        assert "".join([piece async for piece in pieces]).startswith("Saved.")
+    await replied(chat, "What do you think of it?")
+    system = [m.content for m in model.requests[-1] if m.role == "system"]
+    assert system[3:] == told

@@ -243,3 +243,30 @@ def test_notes_stand_in_one_request_and_never_in_the_history() -> None:
 def test_a_turn_without_notes_is_asked_as_before() -> None:
     """Where nothing was found the request is to the byte what it was."""
     assert history().messages("Hello", "") == history().messages("Hello")
+
+
+def test_what_was_answered_to_other_words() -> None:
+    """An answer to these very words is no other's; of one that was cut the whole counts."""
+    one = history(earlier=(turn("user", "Who?"), turn("assistant", "Anna.")))
+    exchange(one, "A?", "Alpha beta gamma.")
+    one.interrupted()
+    one.heard(turn("assistant", "Alpha", interrupted=True))
+    exchange(one, "B?", "Delta.")
+    assert one.answers_to_others("B?") == ["Anna.", "Alpha beta gamma."]
+    assert one.answers_to_others("C?") == ["Anna.", "Alpha beta gamma.", "Delta."]
+
+
+def test_a_question_asked_alone() -> None:
+    """Without what was said, but with all that was told: time, language, news."""
+    one = history()
+    one.tell_time(NOW)
+    one.tell_language("In English.")
+    exchange(one, "A?", "Alpha.")
+    one.tell_news("USER.md, new: - I moved to Kiel.")
+    assert [message.content for message in one.messages("B?", alone=True)] == [
+        PREFIX,
+        time_told("local", NOW),
+        "In English.",
+        "USER.md, new: - I moved to Kiel.",
+        "B?",
+    ]
