@@ -151,6 +151,7 @@ PURE = {
     "voice.hearing.yielding",
     "voice.playback",
     "voice.microphone",
+    "voice.reading_out",
     "voice.records",
     "voice.speech.choice",
     "voice.speech.clauses",

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import tomllib
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
-from pathlib import PurePosixPath
 from string import Template
 from typing import Protocol
 
@@ -31,7 +29,8 @@ from memory import (
     speaks_of_parting,
 )
 from memory.errors import AmbiguousEntry, MemoryFault, NoSuchChange
-from memory.records import LANGUAGES, Change, Extract, Origin
+from memory.records import LANGUAGES, Change, Extract, Language, Origin
+from voice.reading_out import aloud, is_of_a_day, place
 from voice.records import CallEvent, MemoryForgotten, MemoryWritten, NotesFound, Notice, Told
 from voice.remembering import Remembering
 
@@ -46,9 +45,6 @@ READ_OUT_ENTRIES = 6
 """About half a minute of speech; the page shows all."""
 
 FOUND_AT_MOST = 3
-READ_OUT_CHARS = 280
-
-_FOR_THE_EYE = re.compile(r"\A---\n.*?(?:\n---(?:\n|\Z)|\Z)|!\[[^\]]*\]\([^)]*\)", re.DOTALL)
 
 _PICKED_FROM = 3
 
@@ -272,10 +268,11 @@ class Requests:
             for hit in hits
         )
         told = _told("found", whole=wanted.whole, topic=wanted.topic)
-        best = next((each for each in extracts if _aloud(each.text)), extracts[0])
+        best = next((each for each in extracts if _read_out(each, wanted.topic, "en")), extracts[0])
+        kind = "found on" if is_of_a_day(best) else "found"
         said = {
-            language: Template(_WORDS["said"][language]["found"]).substitute(
-                place=_place(best), text=_aloud(best.text)
+            language: Template(_WORDS["said"][language][kind]).substitute(
+                place=place(best), text=_read_out(best, wanted.topic, language)
             )
             for language in LANGUAGES
         }
@@ -292,21 +289,8 @@ class Requests:
         return tuple(hit for each in zip_longest(*found) for hit in each if hit)[:FOUND_AT_MOST]
 
 
-def _place(extract: Extract) -> str:
-    """As it is said: a path and its ending are for the eye."""
-    name = PurePosixPath(extract.file).stem
-    return f"{name}, {extract.heading}" if extract.heading and extract.heading != name else name
-
-
-def _aloud(text: str) -> str:
-    """As much as one listens to, to the end of a sentence or a word; "" for a note's properties
-    and pictures, which are for the eye."""
-    plain = " ".join(_FOR_THE_EYE.sub("", text).split())
-    if len(plain) <= READ_OUT_CHARS:
-        return plain
-    cut = plain[:READ_OUT_CHARS]
-    end = max(cut.rfind(mark) for mark in (". ", "! ", "? "))
-    return cut[: end + 1] if end > 0 else f"{cut.rpartition(' ')[0]} …"
+def _read_out(extract: Extract, topic: str, language: Language) -> str:
+    return aloud(extract, topic, _WORDS["by"][language])
 
 
 def _told(

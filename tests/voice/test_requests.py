@@ -11,8 +11,9 @@ import pytest
 
 from memory import Memory, prompt
 from memory.records import LANGUAGES, JournalEntry
+from voice.reading_out import READ_OUT_CHARS
 from voice.records import CallEvent, MemoryForgotten
-from voice.requests import LAST_SAVED_TURNS, READ_OUT_CHARS, READ_OUT_ENTRIES, Requests
+from voice.requests import LAST_SAVED_TURNS, READ_OUT_ENTRIES, Requests
 
 AT = datetime(2026, 12, 2, 10, 0, tzinfo=UTC)
 
@@ -209,7 +210,7 @@ async def test_a_notebook_that_is_gone_is_told(talk: Talk) -> None:
 def test_each_outcome_can_be_said(language: str) -> None:
     """In every language the same ones."""
     words = tomllib.loads(prompt("requests.toml"))
-    assert set(words["said"][language]) == {*words["told"], "more"}
+    assert set(words["said"][language]) == {*words["told"], "more", "found on"}
 
 
 @pytest.fixture
@@ -226,7 +227,7 @@ def boiler(talk: Talk) -> None:
     [
         ("Search my notes for the boiler.", "en", "In house, Heating it says: The boiler engineer"),
         ("such in meinen notizen nach boiler", "de", "In house, Heating steht: The boiler"),
-        ("What does my journal say about the boiler?", "en", "In 2026-12-01, A talk it says: We"),
+        ("What does my journal say about the boiler?", "en", "On 2026-12-01: We"),
     ],
 )
 @pytest.mark.usefixtures("boiler")
