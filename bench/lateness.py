@@ -1,12 +1,12 @@
 """How late is a call's event loop while models work beside it?
 
-    JARVIS_WEIGHTS=... python -m bench.lateness [--seconds 15] [--runs 3]
+    JARVIS_WEIGHTS=... python -m bench.lateness [--seconds 15] [--runs 3] [--record]
 
 A tick every 5 ms on the loop of a call that runs in real time: the microphone plays recorded
 speech over and over, each turn is transcribed and judged by the real hearing worker and
 answered by a scripted model, and conversations of sixty turns are reviewed one after the other
 by a scripted reviewer. What a house loads before any call is loaded beforehand. First the loop alone, then
-all of that, several times: milliseconds late. It fails where nothing was heard or reviewed.
+all of that, several times: milliseconds late. With `--record` the call is recorded as well. It fails where nothing was heard or reviewed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.review_stall import proposal, talk, tick
-from bench.scripted_call import SPOKEN, recorded, scripted_call
+from bench.scripted_call import ABOUT, SPOKEN, recorded, scripted_call
 from memory import Memory, warm
 from memory.asking import Alone
 from memory.figures import percentile
@@ -37,7 +37,8 @@ from voice.engines.scripted import ScriptedModel
 from voice.equipment import hearing_worker
 from voice.hearing.detector import silero
 from voice.logs import forward_loguru, set_up
-from voice.records import TurnAdded
+from voice.recorder import Recorder
+from voice.records import Notice, TurnAdded
 from voice.transports.recording import RecordingTransport
 from voice.workers import Worker
 
@@ -64,7 +65,9 @@ class Asked:
         return reply
 
 
-async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], Counter[str]]:
+async def measure(
+    folder: Path, seconds: float, *, record: bool
+) -> tuple[list[int], list[int], Counter[str]]:
     """Microseconds late alone, and at work; how often what was done meanwhile."""
     loop = asyncio.get_running_loop()
     (folder / "vault").mkdir()
@@ -80,7 +83,9 @@ async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], C
     await tick(alone, loop.time() + min(seconds, 5.0))
     sound = decode(SPOKEN).astype("<i2").tobytes()
     line = RecordingTransport(recorded(now(), sound * (1 + int(seconds) // 25)))
-    call = scripted_call(line, asked, ScriptedModel(lambda _: "On the third of May."), memory, now)
+    recorder = recorder_of(folder, loop.time()) if record else None
+    model_of_call = ScriptedModel(lambda _: "On the third of May.")
+    call = scripted_call(line, asked, model_of_call, memory, now, recorder=recorder)
     llm = ScriptedLlm([proposal(number) for number in range(REVIEWED + 5)])
 
     async def model() -> Llm:
@@ -102,9 +107,22 @@ async def measure(folder: Path, seconds: float) -> tuple[list[int], list[int], C
     await asyncio.gather(reviewing, return_exceptions=True)
     call.hang_up()
     await running
+    if recorder is not None:
+        await recorder.close()
+        assert (recorder.folder / "microphone.flac").stat().st_size > 0, "nothing was recorded"
     await worker.close()
     memory.close()
     return alone, late, done
+
+
+def recorder_of(folder: Path, began_s: float) -> Recorder:
+    def failed(notice: Notice) -> None:
+        raise SystemExit(notice.text)
+
+    return Recorder(
+        folder / "recorded", conversation="c1", began_at=now(), began_s=began_s, language="en",
+        languages=LANGUAGES, engine=ABOUT, notify=failed,
+    )  # fmt: skip
 
 
 def row(name: str, late: list[int]) -> str:
@@ -117,6 +135,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("--seconds", type=float, default=15.0)
     arguments.add_argument("--runs", type=int, default=3)
+    arguments.add_argument("--record", action="store_true", help="record the call")
     given = arguments.parse_args()
     set_up(40)
     forward_loguru()
@@ -126,7 +145,9 @@ def main() -> None:
     ratios: list[float] = []
     for _ in range(given.runs):
         with tempfile.TemporaryDirectory() as folder:
-            alone, late, done = asyncio.run(measure(Path(folder), given.seconds))
+            alone, late, done = asyncio.run(
+                measure(Path(folder), given.seconds, record=given.record)
+            )
         print(row("alone", alone))
         print(row("at work", late))
         print("meanwhile:", ", ".join(f"{count} {what}" for what, count in sorted(done.items())))

@@ -14,10 +14,12 @@ from voice.engines.local import LocalEngine
 from voice.engines.scripted import ScriptedModel
 from voice.hearing.asking import Asked
 from voice.hearing.ears import Ears
+from voice.hearing.kept import KeptHearing
 from voice.hearing.listener import HearingSettings
+from voice.recorder import Recorder
 from voice.recording import RecordedCall, RecordedTyped
 from voice.records import EngineDescription
-from voice.transports.recording import RecordingTransport
+from voice.transports.recording import RecordingProcessor, RecordingTransport
 
 SPOKEN = Path(__file__).parents[1] / "fixtures/calls/english/microphone.flac"
 ABOUT = EngineDescription(
@@ -51,7 +53,12 @@ def scripted_call(
     memory: Memory,
     now: Callable[[], datetime],
     voice: ToneVoice | None = None,
+    recorder: Recorder | None = None,
 ) -> Call:
+    """With a recorder as `jarvis serve --record` writes it; whoever made it closes it."""
+    if recorder is not None:
+        worker = hearing
+        hearing = KeptHearing({}, lambda: worker, recorder.answered)
     return Call(
         CallSetup(
             transport=line,
@@ -62,5 +69,7 @@ def scripted_call(
             session=memory.session(),
             language="en",
             now=now,
+            watch=recorder.event if recorder else lambda _: None,
+            recorder=RecordingProcessor(recorder, line.playback) if recorder else None,
         )
     )
