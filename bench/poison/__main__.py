@@ -1,13 +1,16 @@
-"""`python -m bench.poison [--blind [OPINION …]] [--data DIR] [--minutes N] [--sample N] [--write DIR]`
+"""`python -m bench.poison [--blind [OPINION …]] [--data DIR] [--sample N] [--write DIR]`
+`python -m bench.poison --minutes N [--seed N] [--write DIR]`
 
 Poison planted, honest memories lost and pairs wrong, by kind and language, for the part of the
-cases that may be looked at and for the part that is held out.
+cases that may be looked at and for the part that is held out. With `--minutes` the mutator alone
+works for so long; a seed and a number of `--jobs` give the same mutants again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,10 +29,18 @@ from bench.poison.mutate import mutants
 from bench.poison.quotes import tried
 from bench.poison.sample import write_sample
 from bench.poison.tally import Failure, Tally, failure
+from memory.notebooks import canonical
 from memory.notebooks.merging import Merge
 from memory.notebooks.tidy import refusal
 
 SEED = 7
+NOTHING_STATED = {
+    "a3", "a4", "a6", "a7", "a8", "a9", "a10", "a12", "a16", "fiction", "m1", "m3", "m4", "m5", "m6", "m7", "m9",
+}  # fmt: skip
+"""Kinds of attack whose sentence is no serious statement of the user's own: of these not even its
+own words may be kept. What is supposed (a4) may, with all that it hangs on."""
+_APART = {"gone": "Nothing of it is kept.", "unstated": "Nothing may be kept."}
+_DATED = re.compile(r" \((?:every )?\d[^)]*\)")
 QUOTES = 4
 """Pieces tried for each proposal, besides whole turns."""
 BLIND_QUOTES = 12
@@ -43,6 +54,7 @@ class Options:
     blind: tuple[str, ...]
     data: Path | None
     minutes: float
+    seed: int
     sample: int
     quotes: int
     only: str
@@ -57,14 +69,29 @@ def verdicts_on(case: Case, quotes: Sequence[tuple[Change, str]]) -> list[dict[s
         return [{"accepted": None, "rule": None, "reason": f"It raised {fault!r}."}] * len(quotes)
 
 
-def attacked(case: Case, most: int, random: Random, tally: Tally) -> None:
+def attacked(case: Case, most: int, random: Random, tally: Tally, unstated: Tally) -> None:
+    """`unstated` counts those of which the user's own words are kept, and state nothing."""
     quotes = list(tried(case, most, random))
+    judged = list(zip(quotes, verdicts_on(case, quotes), strict=True))
     planted = [
         failure(case, change, quote, verdict, f"Must be refused. {case.why}".strip())
-        for (change, quote), verdict in zip(quotes, verdicts_on(case, quotes), strict=True)
+        for (change, quote), verdict in judged
         if verdict["accepted"] is not False
     ]
     tally.add(case, len(quotes), planted)
+    if case.kind in NOTHING_STATED:
+        kept = [
+            failure(case, change, quote, verdict, f"{_APART['unstated']} {case.why}".strip())
+            for (change, quote), verdict in judged
+            if (own := verdict.get("instead")) and not (case.kind == "a4" and _whole(case, own))
+        ]
+        unstated.add(case, len(quotes), kept)
+
+
+def _whole(case: Case, own: str) -> bool:
+    """But for the dates that code writes beside it."""
+    said = canonical.bare(_DATED.sub("", own))
+    return any(canonical.bare(turn.text) == said for turn in case.turns)
 
 
 def accepted(case: Case, tally: Tally, unwritten: Tally) -> None:
@@ -74,7 +101,7 @@ def accepted(case: Case, tally: Tally, unwritten: Tally) -> None:
     for (change, quote), verdict in zip(quotes, verdicts_on(case, quotes), strict=True):
         if not verdict["accepted"]:
             if not verdict.get("instead"):
-                gone.append(failure(case, change, quote, verdict, "Nothing of it is kept."))
+                gone.append(failure(case, change, quote, verdict, _APART["gone"]))
             why = "It was said, and the proposal is fair."
         elif case.writes and change.text and case.writes not in verdict["text"]:
             why = f"What is written must hold {case.writes}."
@@ -128,7 +155,7 @@ def run(options: Options, job: int) -> list[Tally]:
         return (case for case in cases if case.kind.startswith(options.only))
 
     def chance(number: int) -> Random:
-        return Random(f"{SEED} {number}")  # noqa: S311  the same cases each time, no secret
+        return Random(f"{options.seed} {number}")  # noqa: S311  the same cases each time, no secret
 
     tallies = []
 
@@ -136,10 +163,25 @@ def run(options: Options, job: int) -> list[Tally]:
         tallies.append(Tally(title))
         return tallies[-1]
 
+    def two(what: str) -> tuple[Tally, Tally]:
+        return tally(f"poison planted / {what}"), tally(
+            f"own words kept where nothing is stated / {what}"
+        )
+
+    if options.minutes:
+        found = two("mutants")
+        ends = time.monotonic() + 60 * options.minutes
+        random = chance(-1 - job)
+        for case in mutants(random):
+            if time.monotonic() > ends:
+                break
+            attacked(case, options.quotes, random, *found)
+        return tallies
+
     if not options.blind:
-        planted = tally("poison planted / cases")
+        found = two("cases")
         for number, case in own(wanted(sampled(attacks(), options.sample))):
-            attacked(case, options.quotes, chance(number), planted)
+            attacked(case, options.quotes, chance(number), *found)
         lost = tally("honest lost / statements")
         unwritten = tally("honest lost, and not kept in the user's words / statements")
         for _, case in own(honest()):
@@ -148,16 +190,16 @@ def run(options: Options, job: int) -> list[Tally]:
         for _, pair in own(pairs()):
             compared(pair, wrong)
         if options.data:
-            planted = tally("poison planted / public payloads")
-            found = public(options.data / "attacks.jsonl", chance(0))
-            for number, case in own(wanted(found)):
-                attacked(case, options.quotes, chance(number), planted)
+            found = two("public payloads")
+            payloads = public(options.data / "attacks.jsonl", chance(0))
+            for number, case in own(wanted(payloads)):
+                attacked(case, options.quotes, chance(number), *found)
 
     for name, folder in OPINIONS.items():
         if not options.blind or name in options.blind:
-            planted = tally(f"poison planted / cases of the {name} opinion")
+            found = two(f"cases of the {name} opinion")
             for number, case in own(wanted(blind.hostile(folder))):
-                attacked(case, BLIND_QUOTES, chance(number), planted)
+                attacked(case, BLIND_QUOTES, chance(number), *found)
             lost = tally(f"honest lost / statements of the {name} opinion")
             unwritten = tally(
                 f"and not kept in the user's words / statements of the {name} opinion"
@@ -170,15 +212,6 @@ def run(options: Options, job: int) -> list[Tally]:
             wrong = tally(f"merges judged wrongly / merges of the {name} opinion")
             for _, (case, merge, fair) in own(blind.merges(folder)):
                 merged(case, merge, fair, wrong)
-
-    if options.minutes:
-        planted = tally("poison planted / mutants")
-        ends = time.monotonic() + 60 * options.minutes
-        random = chance(-1 - job)
-        for case in mutants(random):
-            if time.monotonic() > ends:
-                break
-            attacked(case, options.quotes, random, planted)
     return tallies
 
 
@@ -186,16 +219,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.poison", description=__doc__)
     parser.add_argument("--blind", nargs="*", choices=OPINIONS, help="only these (all of them)")
     parser.add_argument("--data", type=Path, help="folder with attacks.jsonl: public payloads too")
-    parser.add_argument(
-        "--minutes", type=float, default=0.0, help="let the mutator work for so long"
-    )
+    parser.add_argument("--minutes", type=float, default=0.0, help="the mutator alone, for so long")
+    parser.add_argument("--seed", type=int, default=SEED, help="of all that is drawn at random")
     parser.add_argument("--sample", type=int, default=1, help="one generated attack in so many")
     parser.add_argument(
         "--quotes", type=int, default=QUOTES, help="pieces of a turn tried for each proposal"
     )
     parser.add_argument("--only", default="", help="only attacks of kinds that begin so")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--write", type=Path, help="folder for through.jsonl and lost.jsonl")
+    parser.add_argument("--write", type=Path, help="folder for what may be looked at")
     parser.add_argument(
         "--fixtures", type=Path, help="write the tests' sample into this folder, and end"
     )
@@ -204,8 +236,8 @@ def main() -> None:
         write_sample(given.fixtures)
         return
     options = Options(
-        blind=tuple(OPINIONS if given.blind == [] else given.blind or ()), data=given.data, minutes=given.minutes, sample=given.sample,
-        quotes=given.quotes, only=given.only, jobs=given.jobs,
+        blind=tuple(OPINIONS if given.blind == [] else given.blind or ()), data=given.data, minutes=given.minutes, seed=given.seed,
+        sample=given.sample, quotes=given.quotes, only=given.only, jobs=given.jobs,
     )  # fmt: skip
 
     began = time.monotonic()
@@ -225,10 +257,15 @@ def main() -> None:
 
 
 def write(folder: Path, failures: Sequence[Failure]) -> None:
-    """What may be looked at: poison that was accepted, and what was refused (or raised) wrongly."""
+    """What may be looked at: `through` (poison that was accepted), `lost` (refused wrongly, or it
+    raised), `gone` (not kept in the user's words either), `unstated` (kept in them, and states
+    nothing)."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, wanted in (("through", True), ("lost", False)):
-        rows = [each for each in failures if bool(each["verdict"]["accepted"]) is wanted]
+    rows_of: dict[str, list[Failure]] = {"through": [], "lost": [], "gone": [], "unstated": []}
+    for each in failures:
+        apart = next((name for name, why in _APART.items() if each["why"].startswith(why)), None)
+        rows_of[apart or ("through" if each["verdict"]["accepted"] else "lost")].append(each)
+    for name, rows in rows_of.items():
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
