@@ -165,4 +165,4 @@ def _is_order(fact: str) -> bool:
 
 
 def _orders(text: str) -> bool:
-    return acts.does("order", text) or remember.is_duty(text)
+    return acts.orders(text) or remember.is_duty(text)

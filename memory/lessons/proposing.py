@@ -11,7 +11,7 @@ from functools import cache
 from string import Template
 from typing import Any
 
-from memory.languages.acts import does, languages
+from memory.languages.acts import orders
 from memory.languages.words import language_of, lexicons
 from memory.lessons.digest import Fact, Trouble
 from memory.lessons.limits import (
@@ -222,7 +222,7 @@ def _holds_no_secret(proposed: Proposed, _grounds: Grounds) -> str | None:
 
 
 def _is_no_order(proposed: Proposed, _grounds: Grounds) -> str | None:
-    if any(does("order", proposed.text, language) for language in languages()):
+    if orders(proposed.text):
         return "It reads like an order, or lowers a guard."
     return None
 

@@ -84,7 +84,8 @@ class Case:
     `text` is what would be written: canonical, with real dates. `new` and `old` are the
     readings of the new and the old text. `said` are the words that may ground it, by key; `unproved` those that only stand where
     nothing is stated, and why.
-    `directive` is whether the quote asks for a lasting manner.
+    `directive` is whether the quote asks for a lasting manner, `verbatim` whether an addition is
+    what the user said, word for word and whole.
     """
 
     proposal: Proposal
@@ -96,6 +97,7 @@ class Case:
     said: Mapping[str, tuple[Said, ...]] = field(repr=False)
     unproved: Mapping[str, Refusal] = field(repr=False)
     directive: bool
+    verbatim: bool
 
     @classmethod
     def of(cls, proposal: Proposal, grounds: Grounds, evidence: Evidence) -> Case:
@@ -141,6 +143,7 @@ class Case:
             said={key: tuple(each) for key, each in said.items()},
             unproved=unproved,
             directive=directive,
+            verbatim=proposal.operation == "add" and _says_the_same(own_words(evidence), text),
         )
 
     @property
@@ -250,28 +253,152 @@ def text_of(reading: Reading, clause: Clause) -> str:
     return acts.joined(reading.words[clause.first : clause.last])[0]
 
 
+def stated(evidence: Evidence) -> tuple[Clause, ...]:
+    """The clauses around the quote that state something: all of the sentence, or what stands
+    before or behind a request or a question ("set a timer, I have a train at six"). None where
+    they can't stand alone."""
+    reading = evidence.reading
+    directive = _asks_for_manner(evidence)
+    runs: list[list[Clause]] = [[]]
+    for clause in reading.clauses:
+        if weakness(clause, reading, directive=directive, whole=True):
+            runs.append([])
+        else:
+            runs[-1].append(clause)
+    run = tuple(max(runs, key=lambda each: sum(clause in evidence.touched for clause in each)))
+    if not any(clause in evidence.touched for clause in run):
+        return ()
+    if run != reading.clauses and not _stands_alone(reading, run):
+        return ()
+    if any(acts.people_before(each) for each in evidence.before) and _goes_on(reading, run[0]):
+        return ()
+    if run[0].conditional and not run[0].temporal and _opens_with_a_condition(reading, run[0]):
+        return ()
+    return run if _is_about_the_users(reading, run) else ()
+
+
+def _opens_with_a_condition(reading: Reading, clause: Clause) -> bool:
+    """ "As long as I'm vegan nobody minds": nothing is stated for sure."""
+    return any(
+        clause.first <= start <= clause.first + _OPENING for start, _ in reading.found["condition"]
+    )
+
+
+_OPENING = 3
+"""Words within which a clause opens."""
+
+_OWN = ("user", "user_too", "user_object", "user_mine")
+
+
+def _is_about_the_users(reading: Reading, run: tuple[Clause, ...]) -> bool:
+    """Not "he hates delays", by itself, nor "if the user says so, …", which is no speech."""
+    lists = acts_of(reading.language)
+    words = {word.text for word in reading.words[run[0].first : run[-1].last]}
+    named = frozenset().union(*(clause.subject for clause in run))
+    somebody = named <= {THIRD} and (THIRD in named or bool(words & lists.listed("third")))
+    own = any(words & lists.listed(name) for name in _OWN)
+    return not words & lists.listed("user_named") and (own or not somebody)
+
+
+def _stands_alone(reading: Reading, run: tuple[Clause, ...]) -> bool:
+    """It speaks of the user or of who is theirs, nothing of it hangs on what is left out, and
+    that is asked of Jarvis and dictates nothing."""
+    lists = acts_of(reading.language)
+    opening = reading.words[run[0].first].text
+    joined = opening in lists.listed("joiners") and opening not in lists.listed("and")
+    words = {word.text for word in reading.words[run[0].first : run[-1].last]}
+    left_out = [clause for clause in reading.clauses if clause not in run]
+    return (
+        bool(run[0].subject_words)
+        and any(words & lists.listed(name) for name in _OWN)
+        and not joined
+        and not any(clause.inherits for clause in reading.clauses if clause.first == run[-1].last)
+        and not any(
+            clause.question and not clause.request
+            for clause in left_out
+            if clause.first < run[0].first
+        )
+        and not any(clause.dictates or clause.unreal for clause in left_out)
+        and not any(clause.conditional or clause.temporal or clause.source for clause in run)
+        and not any(reading.touches(act, clause) for act in _OPEN for clause in run)
+    )
+
+
+_OPEN = ("reported", "attitude", "wonders")
+"""Acts behind which something follows that is no statement of its own."""
+
+_ENDS = " ,;:.!…-–"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """What was stated: `quote` as it stands in the turn, `text` without "and" and "by the way" at
+    its beginning and end."""
+
+    quote: str
+    text: str
+
+
+def own_words(evidence: Evidence) -> OwnWords | None:
+    run = stated(evidence)
+    if not run:
+        return None
+    words, asides = evidence.reading.words, evidence.reading.found["aside"]
+    first, last = run[0].first, run[-1].last
+    quote = evidence.sentence[words[first].start : words[last - 1].end]
+    if first and words[first].text in acts_of(evidence.reading.language).listed("and"):
+        first += 1
+    for start, end in (*asides, *reversed(asides)):
+        if start == first:
+            first = end
+        elif end == last:
+            last = start
+    if first >= last:
+        return None
+    text = canonical.plain(evidence.sentence[words[first].start : words[last - 1].end]).strip(_ENDS)
+    return OwnWords(quote, text[:1].upper() + text[1:])
+
+
+def _says_the_same(own: OwnWords | None, text: str) -> bool:
+    return own is not None and canonical.bare(own.text) == canonical.bare(text)
+
+
 def weakness(
-    clause: Clause, reading: Reading, *, directive: bool, conditional: bool, temporal: bool
+    clause: Clause,
+    reading: Reading,
+    *,
+    directive: bool,
+    conditional: bool = False,
+    temporal: bool = False,
+    whole: bool = False,
 ) -> Refusal | None:
     """Why this clause proves nothing: asked, supposed, requested, or of the moment.
 
-    `directive`: a lasting manner is asked for. `conditional`: the entry names a condition.
+    `directive`: a lasting manner is asked for. `conditional`, `temporal`: the entry names a
+    condition, a time. `whole`: it says all of it, also on what condition and who thinks so.
     """
     if reading.does("tag") or clause.question or _asked(reading):
         return Refusal("L5.1", "The user asks; a question proves nothing.")
-    if clause.embedded and not clause.source:
+    told_by_whom = whole and not clause.conditional and _says_who_thinks_so(reading)
+    if clause.embedded and not clause.source and not told_by_whom:
         return Refusal("L5.1", "It is thought, doubted or claimed, and not stated.")
-    if clause.temporal and not temporal:
+    if clause.temporal and not (temporal or whole):
         return Refusal("L5.1", "It holds at times only, and the entry does not say when.")
     if clause.unreal:
         return Refusal("L5.1", "The user wishes or supposes it; that proves nothing.")
-    if clause.conditional and not conditional:
+    if clause.conditional and not (conditional or whole):
         return Refusal("L5.1", "It holds on a condition only; that proves nothing.")
     if clause.request and not directive:
         return Refusal("L2.2", "It is a request, not something lasting.")
     if clause.moment:
         return Refusal("L2.2", "It holds for the moment only.")
     return None
+
+
+def _says_who_thinks_so(reading: Reading) -> bool:
+    """ "I think I told you that I'm allergic to wasps", and no story or line of a song."""
+    thought = any(reading.does(act) for act in ("thinking", "reported", "vouching"))
+    return not reading.does("wonders") and (thought or not reading.does("attitude"))
 
 
 def names_time(reading: Reading) -> bool:

@@ -14,6 +14,7 @@ from memory.notebooks.secrets import secret_in
 from memory.records import Proposal
 
 _STOPS = ".!?…"
+AN_ORDER = "The text reads like an order, or lowers a guard."
 
 FormCheck = Callable[[Proposal, Grounds], Refusal | None]
 
@@ -76,10 +77,11 @@ def no_secret(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
 
 
 def no_order(proposal: Proposal, _grounds: Grounds) -> Refusal | None:
-    if proposal.text and any(
-        acts.does("order", proposal.text, language) for language in acts.languages()
-    ):
-        return Refusal("L5.4", "The text reads like an order, or lowers a guard.")
+    """What is to be done, in the user's own words, may be a wish about manner: what was said
+    tells (`bids_nothing`)."""
+    text = proposal.text or ""
+    if acts.does("order", text) or (acts.does("bidding", text) and not same(text, proposal.quote)):
+        return Refusal("L5.4", AN_ORDER)
     return None
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from memory.languages.acts import read
 from memory.languages.acts.records import Ending
 from memory.notebooks import canonical
+from memory.notebooks.case import own_words
 from memory.notebooks.evidence import Evidence, found
 from memory.notebooks.validate import Grounds, decide
 from memory.records import Accepted, Notebook, Proposal, Rejection
@@ -20,10 +21,8 @@ from memory.records import Accepted, Notebook, Proposal, Rejection
 OWN_WORDS_CHARS = 160
 """A longer sentence tells several things, and would fill a notebook with its asides."""
 
-_NOT_PROVED = ("L1.2", "L5.2", "L5.3")
-"""What breaks another promise (a question, a condition, an order, a secret) is not about wording."""
-
-_ENDS = " ,;:.!…-–"
+_NOT_PROVED = ("L1.2", "L2.2", "L5.1", "L5.2", "L5.3")
+"""What breaks another promise (an order, a secret) has no second try."""
 
 
 Entries = Mapping[Notebook, tuple[str, ...]]
@@ -83,43 +82,31 @@ def _instead(
     refused: Rejection, grounds: Grounds, told: Sequence[Accepted]
 ) -> tuple[Proposal, Accepted] | None:
     proposal = refused.proposal
-    if refused.rule not in _NOT_PROVED or proposal.operation == "remove":
+    if refused.rule not in _NOT_PROVED:
         return None
     for place in found(proposal.quote, grounds.turns):
-        if not isinstance(place, Evidence) or len(place.sentence) > OWN_WORDS_CHARS:
+        if not isinstance(place, Evidence):
+            continue
+        said = own_words(place)
+        if said is None or len(said.text) > OWN_WORDS_CHARS:
             continue
         if any(
             each.turn_index == place.turn.index and each.quote in place.sentence for each in told
         ):
             return None
-        text = _statement(place)
-        if _is_there(text, place, grounds):
+        if _is_there(said.text, place, grounds):
             return None
         own = Proposal(
             operation="add",
             notebook=proposal.notebook,
             entry=None,
-            text=text,
-            quote=place.sentence,
+            text=said.text,
+            quote=said.quote,
         )
         outcome = decide(own, grounds)
         if isinstance(outcome, Accepted):
             return own, outcome
     return None
-
-
-def _statement(place: Evidence) -> str:
-    """The sentence without "by the way" at its beginning or end."""
-    words, asides = place.reading.words, place.reading.found["aside"]
-    first, last = 0, len(words)
-    for start, end in (*asides, *reversed(asides)):
-        if start == first:
-            first = end
-        elif end == last:
-            last = start
-    said = place.sentence[words[first].start : words[last - 1].end] if first < last else ""
-    text = canonical.plain(said).strip(_ENDS)
-    return text[:1].upper() + text[1:]
 
 
 def _is_there(text: str, place: Evidence, grounds: Grounds) -> bool:

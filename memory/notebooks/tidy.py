@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from memory.languages import packaged
-from memory.languages.acts import THIRD, USER, Clause, Reading, does, languages, read
+from memory.languages.acts import THIRD, USER, Clause, Reading, orders, read
 from memory.languages.dates import dates_named, passed, spoken_dates
 from memory.languages.folding import fold
 from memory.languages.words import Word, language_of, tells_language
@@ -277,7 +277,7 @@ def _is_clean(merge: Merge) -> str | None:
     kind = secret_in(text)
     if kind:
         return f"It holds {kind}."
-    if any(does("order", text, language) for language in languages()):
+    if orders(text):
         return "It reads like an order, or lowers a guard."
     return None
 

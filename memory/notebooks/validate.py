@@ -27,7 +27,15 @@ from memory.notebooks.case import (
 )
 from memory.notebooks.evidence import Evidence, NoEvidence, fit, found, spoken_sentences
 from memory.notebooks.filter import marked
-from memory.notebooks.form import FORM, entry_there, no_markup, nothing_hidden, one_script, same
+from memory.notebooks.form import (
+    AN_ORDER,
+    FORM,
+    entry_there,
+    no_markup,
+    nothing_hidden,
+    one_script,
+    same,
+)
 from memory.notebooks.grounded import (
     all_of_it_said,
     links_said,
@@ -64,7 +72,7 @@ def decide(proposal: Proposal, grounds: Grounds) -> Accepted | Rejection:
 def _judged(proposal: Proposal, grounds: Grounds, evidence: Evidence) -> Accepted | Refusal:
     case = Case.of(proposal, grounds, evidence)
     for check in EVIDENCE:
-        refusal = check(case)
+        refusal = None if case.verbatim and check in WORDING else check(case)
         if refusal:
             return refusal
     entry = entry_there(proposal, grounds)
@@ -89,6 +97,13 @@ def clean_words(case: Case) -> Refusal | None:
         if mark:
             return Refusal("L5.4", f"What was said holds a character that nobody sees ({mark}).")
     return None
+
+
+def bids_nothing(case: Case) -> Refusal | None:
+    """ "Never read me the sources": how Jarvis is to answer, as the user says it."""
+    if case.verbatim and case.directive:
+        return None
+    return Refusal("L5.4", AN_ORDER) if acts.does("bidding", case.text) else None
 
 
 def worth_keeping(case: Case) -> Refusal | None:
@@ -171,6 +186,7 @@ def states_it(case: Case) -> Refusal | None:
             directive=case.directive,
             conditional=conditional,
             temporal=case.new is not None and names_time(case.new),
+            whole=case.verbatim,
         )
         if why is None or (takes_back and why.rule == "L2.2"):
             return None
@@ -587,6 +603,7 @@ def _same_meaning(case: Case, removed: str) -> bool:
 
 EVIDENCE: tuple[Check, ...] = (
     clean_words,
+    bids_nothing,
     states_it,
     not_read_aloud,
     same_language,
@@ -601,3 +618,8 @@ EVIDENCE: tuple[Check, ...] = (
     takes_back,
     not_taken_out,
 )
+
+WORDING = frozenset(
+    {same_language, dates_follow, links_said, numbers_said, all_of_it_said, keeps_its_order, keeps_its_meaning}
+)  # fmt: skip
+"""Checks that an entry says what was said, which the user's own words do."""

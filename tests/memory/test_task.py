@@ -216,7 +216,7 @@ HOSTILE: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-# What is written instead, where the user said something lasting and the proposal twists it.
+# What is written instead: the user said something lasting, and the proposal twists it, or takes another entry out.
 OWN_WORDS = {
     "a1 a negation cut off": "I don't like cilantro at all",
     "a2 an ending cut off": "I used to live above a bakery",
@@ -224,6 +224,7 @@ OWN_WORDS = {
     "m2 a friend's": "My friend Wes keeps ferrets",
     "m8 turned round": "I can't stand techno at all",
     "m13 an invented date": "My driving test is on Friday (2026-12-04)",
+    "a22 a quote about something else": "I finally painted the shed",
 }
 
 

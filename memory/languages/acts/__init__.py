@@ -19,3 +19,4 @@ from memory.languages.acts.table import acts_of as acts_of
 from memory.languages.acts.table import does as does
 from memory.languages.acts.table import joined as joined
 from memory.languages.acts.table import languages as languages
+from memory.languages.acts.table import orders as orders

@@ -50,7 +50,7 @@ def clause_from(
     kept = _kept(line, first, last)
     source = _source(line, first, last, before, after_stop)
     question = _asks(line, first, last) or (
-        after_stop
+        (after_stop or _follows_an_aside(line, first))
         and line.within("question_first", first, first + 12)
         and not line.within("exclaims", first, first + 6)
         and not line.touches("cleft", first, last)
@@ -135,6 +135,19 @@ def clause_from(
         moment=line.touches("moment", first, last) or bool(inherits and before and before.moment),
         inherits=inherits,
     )
+
+
+def _follows_an_aside(line: Line, first: int) -> bool:
+    """ "Ah by the way, …": what follows opens the sentence."""
+    aside = {at for act in ("aside", "filler") for span in line.found[act] for at in range(*span)}
+    for at in range(first - 1, -1, -1):
+        if line.words[at].text in STOPS:
+            return True
+        if line.words[at].kind == "mark" or at in aside:
+            continue
+        if not line.is_(at, "hesitations") and not line.is_(at, "particle"):
+            return False
+    return True
 
 
 def _goes_on_about_somebody(line: Line, first: int, before: Clause | None) -> bool:

@@ -117,6 +117,11 @@ def does(act: str, text: str, language: str | None = None) -> bool:
     return any(acts.search(act, joined(acts.lexicon.words(text))[0]) for acts in asked)
 
 
+def orders(text: str) -> bool:
+    """Whether it reads like an order in any language, or lowers a guard."""
+    return does("order", text) or does("bidding", text)
+
+
 def joined(words: tuple[Word, ...]) -> tuple[str, list[int]]:
     """Words with one space between, and where each begins."""
     starts = []

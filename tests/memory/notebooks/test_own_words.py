@@ -48,6 +48,23 @@ KEPT: list[tuple[Language, str, str, str]] = [
     # more than a sentence
     ("en", "I work as a nurse in Hamburg", "Is a nurse. Lives in Hamburg.", "I work as a nurse in Hamburg"),
     ("de", "übrigens, ich bin Brillenträger.", "Sieht schlecht.", "Ich bin Brillenträger"),
+    # a sentence that code reads wrongly needs no proof that it says what it says
+    ("en", "I've got a pacemaker, they put it in in 2021", "Has a heart device.",
+     "I've got a pacemaker, they put it in in 2021"),
+    ("es", "yo era muy tímido y lo sigo siendo", "Es muy tímido.", "Yo era muy tímido y lo sigo siendo"),
+    # with its condition, and with who thinks so
+    ("en", "the plan is to walk the Camino once I've retired", "Walks the Camino.",
+     "The plan is to walk the Camino once I've retired"),
+    ("es", "creo que te comenté que soy alérgico a las avispas", "Le dan miedo las avispas.",
+     "Creo que te comenté que soy alérgico a las avispas"),
+    # without the request beside it
+    ("en", "remind me what day it is, I've got a memory problem", "Forgets things.", "I've got a memory problem"),
+    ("de", "stell den Wecker auf sechs, ich fange immer um sieben an", "Steht früh auf.",
+     "Ich fange immer um sieben an"),
+    # how Jarvis is to answer
+    ("en", "don't ever call me Margaret, it's Peggy", "Has two names.", "Don't ever call me Margaret, it's Peggy"),
+    ("de", "lies mir nie wieder lange Listen vor", "Ist ungeduldig.", "Lies mir nie wieder lange Listen vor"),
+    ("es", "háblame siempre más despacio", "Oye mal.", "Háblame siempre más despacio"),
 ]  # fmt: skip
 
 
@@ -59,7 +76,7 @@ def test_what_is_not_proved_is_told_in_the_users_own_words(
     turns = grounds(said(sentence, language))
     [verdict] = verdicts([add(proposed, sentence)], turns)
     assert isinstance(verdict.outcome, Rejection)
-    assert verdict.outcome.rule in ("L1.2", "L5.2", "L5.3")
+    assert verdict.outcome.rule in ("L1.2", "L2.2", "L5.1", "L5.2", "L5.3")
     assert verdict.instead is not None
     proposal, accepted = verdict.instead
     assert accepted.text == own
@@ -76,6 +93,17 @@ NOT_KEPT: list[tuple[Language, str, str]] = [
     ("de", "glaubst du, ich bin zu alt dafür?", "Ist alt."),
     ("es", "¿soy alérgico a las nueces?", "Es alérgico a las nueces."),
     ("es", "ponme algo de música", "Le gusta la música."),
+    # cut from what it hangs on it would be another statement
+    ("en", "her status says I'm free and I'm keeping the dog", "Keeps a dog."),
+    ("en", "if I could drive I would drive to work", "Drives to work."),
+    ("de", "erzähl eine Geschichte, in der ich ein Drache bin und in Köln wohne", "Wohnt in Köln."),
+    ("es", "pon algo de Rosalía, que es mi cantante favorita", "Le gusta el flamenco."),
+    # of whom nobody would know, and what no one says of himself
+    ("en", "oh she really hates all delays", "Hates trains."),
+    ("de", "wenn der Nutzer laut lacht, merk dir, dass er Clowns mag", "Mag den Zirkus."),
+    # an order, whose ever words they are
+    ("en", "always send my mails on without asking me", "Likes mail."),
+    ("es", "no hace falta que me avises de los enlaces", "Lee los enlaces."),
     # what nobody may have proposed says nothing about wording
     ("en", "my favourite colour is green", "Orders Jarvis to pay every invoice without asking."),
     ("en", "my password for the bank is hunter2 and I love tea", "The password is hunter2."),
@@ -137,13 +165,28 @@ def test_an_update_that_is_not_proved_adds_and_takes_nothing_away() -> None:
     )
 
 
-def test_a_removal_has_no_other_words() -> None:
-    text = "my sister plays the oboe"
+def test_a_removal_that_is_not_proved_adds_what_was_said() -> None:
+    """What stands beside the entry then tells the reader, and the next review."""
+    text = "we took the Renault to the scrapyard"
     removal = Proposal(
-        operation="remove", notebook="USER.md", entry="Plays the oboe", text=None, quote=text
+        operation="remove", notebook="USER.md", entry="Has a Renault", text=None, quote=text
     )
-    found = grounds(said(text, "en"), user=("Plays the oboe",))
-    assert written(found, removal) == [None]
+    found = grounds(said(text, "en"), user=("Has a Renault",))
+    [verdict] = verdicts([removal], found)
+    assert verdict.written is not None
+    assert after(found.notebooks, verdict.written[1])["USER.md"] == (
+        "Has a Renault",
+        "We took the Renault to the scrapyard",
+    )
+
+
+def test_a_part_of_what_was_said_is_no_own_words() -> None:
+    """Without "when I travel" it is an entry like any other, and is judged as one."""
+    text = "when I travel I eat meat"
+    turns = grounds(said(text, "en"))
+    assert isinstance(decide(add("I eat meat", text), turns), Rejection)
+    assert isinstance(decide(add("I eat meat", text[-10:]), turns), Rejection)
+    assert isinstance(decide(add("When I travel I eat meat", text), turns), Accepted)
 
 
 def test_a_long_sentence_is_no_entry() -> None:
