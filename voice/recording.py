@@ -238,13 +238,18 @@ class _Words(Strict):
     no_speech: float
 
 
+class _CalledOut(Strict):
+    text: str
+    logprob: float
+
+
 class _Over(Strict):
     over: float
 
 
 class _Heard(Strict):
     question: Annotated[str, Field(min_length=32, max_length=32)]
-    answer: _Words | _Over
+    answer: _Words | _CalledOut | _Over
     took_ms: Annotated[float, Field(ge=0)] = 0.0
     kind: str = ""
     turn: int = 0

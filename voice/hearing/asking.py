@@ -15,6 +15,9 @@ from voice.hearing.wording import Evidence, cleaned, why_nothing
 log = logging.getLogger(__name__)
 
 _TRIES = 3
+_CALLED_OUT_LOGPROB = -2.1
+"""Of 80 words of stopping in eight voices 73 are likelier; of 64 signs of listening, 117 pieces of noise
+and 86 beginnings of people's sentences the likeliest is −2.2."""
 
 
 class Asked(Protocol):
@@ -70,6 +73,25 @@ class Questions:
                     raise
                 log.warning("asking for a turn's words again: %s", fault)
         raise AssertionError("unreachable")
+
+    async def called_out(self, turn: OpenTurn, language: Language, sound: bytes) -> Words | None:
+        """The word of stopping that a short sound is, if it is likely enough to be one."""
+        header = {
+            "language": language,
+            "turn": turn.number,
+            "at_ms": turn.last_words_ms,
+            "phrases": sorted(phrases(language).called_out),
+        }
+        reply, _ = await self._worker.call("called_out", header, sound)
+        if reply["logprob"] < _CALLED_OUT_LOGPROB:
+            return None
+        return Words(
+            text=f"{reply['text'].capitalize()}.",
+            language=language,
+            sure=False,
+            logprob=reply["logprob"],
+            nothing=None,
+        )
 
     async def over(self, turn: int, at_ms: int, sound: bytes) -> float:
         """The end-of-turn model's probability that the n-th turn, `sound` of it up to `at_ms`, is

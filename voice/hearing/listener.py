@@ -63,6 +63,8 @@ _WORDS_TAKE_MS = 700
 _SECOND_THOUGHT_MS = 140
 """Most pauses within a sentence are over by then: 200 ms after the last sound."""
 _LIKELY_OVER = 0.8
+_CALLED_OUT_MS = 900
+"""Longer is no word that is called out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -511,7 +513,9 @@ class Listener:
         turn.last_words_ms = self.position_ms
         try:
             known = turn.guessed.get(number) if number is not None else None
-            found = known or await self._questions.words_for_sure(turn, self._language, audio)
+            found = known or await self._called_out(
+                turn, await self._questions.words_for_sure(turn, self._language, audio), audio
+            )
         except WorkerFailed as fault:
             log.error("a turn is lost: %s", fault)  # noqa: TRY400  the fault carries the story
             if turn.over is not None and not turn.closed:
@@ -527,6 +531,20 @@ class Listener:
         turn.guessed[number] = found
         self._endpointer.words_came(changed=True)
         self._believe(turn, number, found)
+
+    async def _called_out(self, turn: OpenTurn, found: Words, audio: bytes) -> Words:
+        """Instead of words that mean nothing in an answer the word of stopping that was called into
+        it, if it was one."""
+        into_answer = self._answering and not turn.barged
+        if not into_answer or turn.voiced_ms > _CALLED_OUT_MS:
+            return found
+        if found.nothing is None and is_clear(found.text, found.logprob):
+            return found
+        try:
+            return await self._questions.called_out(turn, self._language, audio) or found
+        except WorkerFailed as fault:
+            log.warning("a short word is not looked at again: %s", fault)
+            return found
 
     def _believe(self, turn: OpenTurn, number: int, found: Words) -> None:
         """A pause's words, for good: whether it ends the turn depends on them."""

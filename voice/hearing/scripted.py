@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voice.errors import WorkerFailed
@@ -11,7 +11,8 @@ from voice.errors import WorkerFailed
 class ScriptedHearing:
     """Answers `words` from a list, one after the other; the last one stays.
 
-    An entry is a text, a whole reply, or a WorkerFailed to raise. `over` is the end-of-turn
+    An entry is a text, a whole reply, or a WorkerFailed to raise. `called_out` is how likely a word
+    of stopping is, by word. `over` is the end-of-turn
     model's answer, also a list. `asked` is what was asked: kind and bytes of sound.
     """
 
@@ -21,9 +22,11 @@ class ScriptedHearing:
         *,
         over: Sequence[float] = (0.95,),
         partials: Sequence[str] = ("",),
+        called_out: Mapping[str, float] | None = None,
     ) -> None:
         self._words = list(words)
         self._over = list(over)
+        self._called_out = called_out or {}
         self._partials: list[str | dict[str, Any] | WorkerFailed] = list(partials)
         self.asked: list[tuple[str, bytes]] = []
 
@@ -33,6 +36,10 @@ class ScriptedHearing:
         self.asked.append((kind, payload))
         if kind == "turn_end":
             return {"over": self._over.pop(0) if len(self._over) > 1 else self._over[0]}, b""
+        if kind == "called_out":
+            likely = {word: self._called_out.get(word, -9.0) for word in (header or {})["phrases"]}
+            best = max(likely, key=lambda word: likely[word])
+            return {"text": best, "logprob": likely[best]}, b""
         script = self._words if kind == "words" else self._partials
         answer = script.pop(0) if len(script) > 1 else script[0]
         if isinstance(answer, WorkerFailed):

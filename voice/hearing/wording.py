@@ -36,6 +36,7 @@ class Phrases:
     backchannels: frozenset[str]
     stops: frozenset[str]
     stops_or_replies: frozenset[str]
+    called_out: frozenset[str]
     inventions: frozenset[str]
     doubtful: frozenset[str]
 

@@ -5,6 +5,7 @@ Arguments: the model's folder.
 Requests (payload: 16 kHz mono 16-bit samples):
   words, partial  {"languages", "language", "turn"}
                   → {"text", "language", "sure", "logprob", "no_speech"}
+  called_out      {"language", "phrases"} → {"text", "logprob"}: the likeliest of them
   turn_end        {} → {"over": probability that the turn is done}
   warm            {"languages"} → {}
 Words and partials have a lane each, so a final pass doesn't wait behind a partial one.
@@ -173,12 +174,7 @@ class Transcriber:
         self, encoded: Any, audio: Audio, language: str, sure: bool, beam: int
     ) -> Transcript:
         model = self._whisper.model
-        tokenizer = Tokenizer(
-            self._whisper.hf_tokenizer,
-            model.is_multilingual,
-            task="transcribe",
-            language=language,
-        )
+        tokenizer = self._tokenizer(language)
         prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps]
         result = model.generate(
             encoded,
@@ -198,6 +194,34 @@ class Transcriber:
             logprob=float(logprob) if math.isfinite(logprob) else -10.0,
             no_speech=float(result.no_speech_prob),
             tokens=len(tokens),
+        )
+
+    def likeliest(self, audio: Audio, phrases: Sequence[str], language: str) -> tuple[str, float]:
+        """Which of these phrases was said, if one was, and the mean log probability of its tokens.
+
+        A word of 300 ms is often written as a longer one that is known better ("Stopp" as "Stolz",
+        "para" as "Bye"). Asked how likely a phrase is the model tells it from others.
+        """
+        features = self._encoded(audio, _PARTIAL_CONTEXT_S)
+        tokenizer = self._tokenizer(language)
+        prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps]
+        frames = int(_PARTIAL_CONTEXT_S * 50)
+
+        def logprob(phrase: str) -> float:
+            tokens = tokenizer.encode(f" {phrase.capitalize()}.")
+            [aligned] = self._whisper.model.align(features, prompt, [tokens], frames)
+            return float(np.mean(np.log(np.maximum(aligned.text_token_probs, 1e-9))))
+
+        found = {phrase: logprob(phrase) for phrase in phrases}
+        best = max(found, key=lambda phrase: found[phrase])
+        return best, found[best]
+
+    def _tokenizer(self, language: str) -> Tokenizer:
+        return Tokenizer(
+            self._whisper.hf_tokenizer,
+            self._whisper.model.is_multilingual,
+            task="transcribe",
+            language=language,
         )
 
 
@@ -244,6 +268,12 @@ def main() -> None:
             b"",
         )
 
+    def called_out(header: Header, payload: bytes) -> Iterator[Message]:
+        text, logprob = transcriber.likeliest(
+            _audio(payload), header["phrases"], header["language"]
+        )
+        yield {"text": text, "logprob": logprob}, b""
+
     def turn_end(_: Header, payload: bytes) -> Iterator[Message]:
         yield {"over": judge.over(_audio(payload))}, b""
 
@@ -259,6 +289,7 @@ def main() -> None:
         {
             "words": lambda header, payload: words(header, payload, final=True),
             "partial": lambda header, payload: words(header, payload, final=False),
+            "called_out": called_out,
             "turn_end": turn_end,
             "warm": warm,
         }

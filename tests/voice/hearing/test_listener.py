@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -403,12 +403,18 @@ class Steps:
 
 
 def spoken_into(
-    samples: Samples, said: str, partial: str | None = None
+    samples: Samples,
+    said: str | dict[str, Any],
+    partial: str | None = None,
+    called_out: Mapping[str, float] | None = None,
 ) -> tuple[list[Heard], list[str]]:
     """What is heard, and what the answer's voice did, when `samples` come into an answer;
-    `partial` are the words while the voice lasts, where they are others."""
+    `partial` are the words while the voice lasts, where they are others; `called_out` is how
+    likely words of stopping are."""
     steps = Steps()
-    worker = ScriptedHearing([said], partials=[said if partial is None else partial])
+    if partial is None:
+        partial = said if isinstance(said, str) else str(said["text"])
+    worker = ScriptedHearing([said], partials=[partial], called_out=called_out)
 
     async def listen() -> list[Heard]:
         events: list[Heard] = []
@@ -457,6 +463,29 @@ def test_an_answer_is_stopped_by_words(said: str, stops: bool) -> None:
     assert steps[:2] == ["lower", "hold"]
     assert any(isinstance(event, BargedIn) for event in events) is stops
     assert ("go on" in steps) is not stops
+
+
+@pytest.mark.parametrize(
+    ("written", "likely", "said"),
+    [
+        ({"text": "Him?", "logprob": -1.3}, {"stop": -1.0}, "Stop."),
+        ({"text": "Him?", "logprob": -1.3}, {"hold on": -2.0, "stop": -3.0}, "Hold on."),
+        ({"text": "Him?", "logprob": -1.3}, {"stop": -2.3}, None),
+        ({"text": "Subscribe."}, {"quiet": -0.5}, "Quiet."),
+        ({"text": "Mhm."}, {"stop": -0.5}, None),
+    ],
+)
+def test_a_word_of_stopping_that_is_written_as_another(
+    written: dict[str, Any], likely: dict[str, float], said: str | None
+) -> None:
+    """Called into an answer it is short, and read as a word that the transcriber knows better: it
+    counts where it is likely enough. A sign of listening that was read for sure stays one."""
+    events, steps = spoken_into(recorded("stop"), written, called_out=likely)
+    assert [event.text for event in events if isinstance(event, UserSaid)] == (
+        [said] if said else []
+    )
+    assert any(isinstance(event, BargedIn) for event in events) is (said is not None)
+    assert ("go on" in steps) is (said is None)
 
 
 def test_words_that_make_no_sense_yet() -> None:

@@ -209,6 +209,7 @@ def test_phrases_are_as_they_are_compared(language: Language) -> None:
     assert not known.never_last & known.last_if_it_sounds_over
     assert not known.inventions & known.doubtful
     assert not known.stops & known.backchannels
+    assert known.called_out <= known.stops
 
 
 @pytest.mark.parametrize(
