@@ -18,14 +18,13 @@ from voice.carriers import (
     NO_ROOM,
     Carrier,
     Failure,
-    File,
     FolderCarrier,
     HubCarrier,
     Partial,
-    sha256_of,
 )
 from voice.errors import WeightsMissing
 from voice.packages import PackageCarrier
+from voice.weight_files import File, sha256_of
 from voice.weights import (
     CarrierKind,
     Manifest,

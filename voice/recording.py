@@ -236,6 +236,7 @@ class _Words(Strict):
     sure: bool
     logprob: float
     no_speech: float
+    again: bool = False
 
 
 class _CalledOut(Strict):

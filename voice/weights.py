@@ -29,12 +29,8 @@ from typing import Any, ClassVar, Literal, Protocol
 import platformdirs
 from pydantic import ConfigDict, TypeAdapter
 
-from voice.carriers import (
-    File,
-    RelativePath,
-    sha256_of,
-)
 from voice.errors import VoiceFault, WeightsMissing
+from voice.weight_files import File, RelativePath, sha256_of
 
 log = logging.getLogger(__name__)
 

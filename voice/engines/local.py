@@ -18,6 +18,7 @@ from pipecat.frames.frames import (
     EndFrame,
     Frame,
     InterruptionFrame,
+    StartFrame,
     TTSAudioRawFrame,
     TTSStartedFrame,
     TTSStoppedFrame,
@@ -217,6 +218,9 @@ class Answerer(FrameProcessor):
                 language = language_of(frame.text, self._language, self._languages)
                 self._refresh()
                 await self._answer(frame.text, language, None, frame.told)
+            case StartFrame():
+                await self.push_frame(frame, direction)
+                self._prefilling = self._spawn(self._prefill_beginning())
             case EndFrame() | CancelFrame():
                 self._stop_all()
                 await self.push_frame(frame, direction)
@@ -334,6 +338,12 @@ class Answerer(FrameProcessor):
         if self._prefilling is not None:
             self._prefilling.cancel()
         self._prefilling = self._spawn(self._prefill_after(self._refreshed, partial, looked_for))
+
+    async def _prefill_beginning(self) -> None:
+        """What every call begins with, before anybody speaks: a short question is over before it
+        would be worked through."""
+        await self._dialogue.refresh()
+        await self._dialogue.prefill()
 
     async def _prefill_after(
         self, refreshed: asyncio.Task[None] | None, partial: str, looked_for: str

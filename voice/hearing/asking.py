@@ -14,6 +14,8 @@ from voice.hearing.wording import Evidence, cleaned, why_nothing
 
 log = logging.getLogger(__name__)
 
+Kind = Literal["words", "again", "partial"]
+
 _TRIES = 3
 _CALLED_OUT_LOGPROB = -2.1
 """Of 80 words of stopping in eight voices 73 are likelier; of 64 signs of listening, 117 pieces of noise
@@ -35,9 +37,7 @@ class Questions:
         self._worker = worker
         self._languages = tuple(languages)
 
-    async def words(
-        self, kind: Literal["words", "partial"], turn: OpenTurn, language: Language, sound: bytes
-    ) -> Words:
+    async def words(self, kind: Kind, turn: OpenTurn, language: Language, sound: bytes) -> Words:
         """`language` is the session's. What is known of the voice when the answer comes counts."""
         header = {
             "languages": self._languages,
@@ -61,13 +61,16 @@ class Questions:
             sure=reply["sure"],
             logprob=reply["logprob"],
             nothing=why_nothing(text, evidence, phrases(found)),
+            again=reply.get("again", False),
         )
 
-    async def words_for_sure(self, turn: OpenTurn, language: Language, sound: bytes) -> Words:
+    async def words_for_sure(
+        self, kind: Kind, turn: OpenTurn, language: Language, sound: bytes
+    ) -> Words:
         """A worker that dies is started again, and asked again."""
         for left in reversed(range(_TRIES)):
             try:
-                return await self.words("words", turn, language, sound)
+                return await self.words(kind, turn, language, sound)
             except WorkerFailed as fault:
                 if not left:
                     raise

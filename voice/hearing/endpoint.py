@@ -56,6 +56,9 @@ class EndpointSettings:
     answers_due_ms: int = 800
     """A pause this long ends the turn also when the models haven't answered."""
     ask_again_ms: int = 320
+    sure_over: float = 0.8
+    """What the end-of-turn model says from here on needs no closer look, which takes a core from
+    what makes the answer."""
     barge_in_ms: int = 240
     barge_in_probability: float = 0.7
     most_turn_ms: int = 60_000
@@ -413,7 +416,8 @@ class Endpointer:
             return [] if held else [self._ended(turn, "pause")]
         if turn.masked_ms >= max(settings.masked_stop_ms, patience):
             return [self._ended(turn, "masked")]
-        if for_ms >= settings.ask_again_ms and not turn.asked_again and not onset:
+        unsure = turn.over is not None and turn.over < settings.sure_over
+        if unsure and for_ms >= settings.ask_again_ms and not turn.asked_again and not onset:
             turn.asked_again = True
             return [AskAgain(number=turn.pause)]
         return []

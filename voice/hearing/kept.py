@@ -20,7 +20,7 @@ NEAR_MS = 100
 """A live call's question is asked when the one before was answered, a frame or two sooner or later
 in a replay. It hears the same."""
 
-KINDS = frozenset({"words", "partial", "called_out", "turn_end"})
+KINDS = frozenset({"words", "again", "partial", "called_out", "turn_end"})
 
 
 def question(kind: str, header: Mapping[str, Any], sound: bytes) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memory.records import Language
@@ -28,7 +28,7 @@ from voice.hearing.endpoint import (
     Resumed,
 )
 from voice.hearing.kept_sound import KeptSound
-from voice.hearing.open_turn import OpenTurn, Words
+from voice.hearing.open_turn import OpenTurn, Words, is_same
 from voice.hearing.own_voice import OwnVoice, Whose
 from voice.hearing.phrases import phrases
 from voice.hearing.wording import (
@@ -266,7 +266,7 @@ class Listener:
     def _withdraw(self, turn: OpenTurn) -> None:
         if turn.told_guess is not None:
             self._say(turn, GuessWithdrawn(number=turn.told_guess))
-            turn.told_guess = None
+            turn.told_guess = turn.told_words = None
         if self._wanted is turn:
             self._wanted = None
 
@@ -514,7 +514,7 @@ class Listener:
         try:
             known = turn.guessed.get(number) if number is not None else None
             found = known or await self._called_out(
-                turn, await self._questions.words_for_sure(turn, self._language, audio), audio
+                turn, await self._looked(turn, number, audio), audio
             )
         except WorkerFailed as fault:
             log.error("a turn is lost: %s", fault)  # noqa: TRY400  the fault carries the story
@@ -531,6 +531,33 @@ class Listener:
         turn.guessed[number] = found
         self._endpointer.words_came(changed=True)
         self._believe(turn, number, found)
+
+    async def _looked(self, turn: OpenTurn, number: int | None, audio: bytes) -> Words:
+        """The words of a sound. A guess is told after the first look: an answer to it takes longer
+        to be made than the second one, which takes it back only where it finds other words."""
+        language = self._language
+        first = await self._questions.words_for_sure("words", turn, language, audio)
+        if not first.again:
+            return first
+        if turn.over is not None:
+            if turn.over.number != number:
+                return first
+        elif number is None or turn.pause != number:
+            return first
+        elif first.nothing is None and turn.told_guess is None:
+            self._guess(turn, number, first)
+        try:
+            second = await self._questions.words_for_sure("again", turn, language, audio)
+        except WorkerFailed as fault:
+            log.warning("no second look at a turn's words: %s", fault)
+            return first
+        told = turn.told_words
+        if told is None or turn.told_guess != number:
+            return second
+        if second.nothing is None and is_same(second, told):
+            return replace(second, text=told.text)
+        self._withdraw(turn)
+        return second
 
     async def _called_out(self, turn: OpenTurn, found: Words, audio: bytes) -> Words:
         """Instead of words that mean nothing in an answer the word of stopping that was called into
@@ -563,7 +590,7 @@ class Listener:
             return  # a sign of listening: nothing to answer
         if self._whose(turn, found) == "own":
             return
-        turn.told_guess = number
+        turn.told_guess, turn.told_words = number, found
         ended_ms = self._endpointer.last_voice_ms
         self._say(
             turn,

@@ -7,18 +7,21 @@ from dataclasses import dataclass, field
 from memory.records import Language
 from voice.hearing.endpoint import Over
 from voice.hearing.own_voice import Suspicion
+from voice.hearing.wording import words
 from voice.records import Heard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """A cleaned transcript; `nothing` is why it doesn't count."""
+    """A cleaned transcript; `nothing` is why it doesn't count, `again` whether a second look at the
+    same sound may find others."""
 
     text: str
     language: Language
     sure: bool
     logprob: float
     nothing: str | None
+    again: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -41,6 +44,8 @@ class OpenTurn:
     """When the present pause's words are asked for, unless its end is likely before."""
     guessed: dict[int, Words] = field(default_factory=dict)
     told_guess: int | None = None
+    told_words: Words | None = None
+    """What that guess was told with."""
     over: Over | None = None
     decided_s: float = 0.0
     ended_s: float = 0.0
@@ -57,3 +62,12 @@ class OpenTurn:
     voiced_ms: int = 0
     confidence: float = 0.0
     last_voice_ms: int = 0
+
+
+def is_same(one: Words, other: Words) -> bool:
+    """Whether the same was said in the same language, or asked; commas aside."""
+    return (
+        one.language == other.language
+        and words(one.text) == words(other.text)
+        and one.text.endswith("?") == other.text.endswith("?")
+    )

@@ -11,8 +11,9 @@ from voice.errors import WorkerFailed
 class ScriptedHearing:
     """Answers `words` from a list, one after the other; the last one stays.
 
-    An entry is a text, a whole reply, or a WorkerFailed to raise. `called_out` is how likely a word
-    of stopping is, by word. `over` is the end-of-turn
+    An entry is a text, a whole reply, or a WorkerFailed to raise. `again` is what a second look
+    finds; it is asked where a reply says so. `called_out` is how likely a word of stopping is, by
+    word. `over` is the end-of-turn
     model's answer, also a list. `asked` is what was asked: kind and bytes of sound.
     """
 
@@ -22,12 +23,16 @@ class ScriptedHearing:
         *,
         over: Sequence[float] = (0.95,),
         partials: Sequence[str] = ("",),
+        again: Sequence[str | dict[str, Any] | WorkerFailed] = (),
         called_out: Mapping[str, float] | None = None,
     ) -> None:
-        self._words = list(words)
+        self._scripts: dict[str, list[str | dict[str, Any] | WorkerFailed]] = {
+            "words": list(words),
+            "partial": list(partials),
+            "again": list(again),
+        }
         self._over = list(over)
         self._called_out = called_out or {}
-        self._partials: list[str | dict[str, Any] | WorkerFailed] = list(partials)
         self.asked: list[tuple[str, bytes]] = []
 
     async def call(
@@ -40,7 +45,7 @@ class ScriptedHearing:
             likely = {word: self._called_out.get(word, -9.0) for word in (header or {})["phrases"]}
             best = max(likely, key=lambda word: likely[word])
             return {"text": best, "logprob": likely[best]}, b""
-        script = self._words if kind == "words" else self._partials
+        script = self._scripts[kind]
         answer = script.pop(0) if len(script) > 1 else script[0]
         if isinstance(answer, WorkerFailed):
             raise answer

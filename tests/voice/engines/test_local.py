@@ -452,10 +452,12 @@ def test_news_is_asked_when_speech_begins() -> None:
 
 
 def test_the_users_beginning_is_worked_through_while_they_speak() -> None:
-    """Each partial text but its last word is prefilled."""
+    """What the call begins with is read before anybody speaks, then each partial text but its last
+    word."""
     outcome = call([(1.0, began()), (1.8, partial("When is my")), (2.5, said(QUESTION))])
-    texts = [text for _, text in outcome.model.prefills]
-    assert texts[:2] == ["", "When is"]
+    (beginning, _), *others = outcome.model.prefills
+    assert [message.role for message in beginning] == ["system", "system", "system"]
+    assert [text for _, text in others][:2] == ["", "When is"]
 
 
 def test_a_failing_model_is_told_and_tried_again() -> None:

@@ -269,6 +269,55 @@ def test_a_worker_that_stays_dead_is_told() -> None:
     assert isinstance(events[-1], NoTurn) and "code -9" in events[-1].reason
 
 
+OPENS = "What time does the museum open tomorrow?"
+
+
+def looked_twice(
+    first: str, second: str | dict[str, Any] | WorkerFailed, *, answering: bool = False
+) -> list[Heard]:
+    """A question whose first transcript is unsure."""
+    worker = ScriptedHearing([{"text": first, "logprob": -0.4, "again": True}], again=[second])
+    samples = joined(recorded("museum"), room(2))
+    events = heard_by(worker, samples, answering=answering, partial_every_ms=0, ask_after_ms=280)
+    assert [kind for kind, _ in worker.asked].count("again") >= 1
+    return [event for event in events if not isinstance(event, SpeechBegan | BargedIn)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "guesses"),
+    [
+        (OPENS, OPENS, [OPENS]),
+        (OPENS, "What time does, the Museum open tomorrow?", [OPENS]),
+        (OPENS, "What time does the museum often tomorrow?", [OPENS, "…"]),
+        (OPENS, "What time does the museum open tomorrow.", [OPENS, "…"]),
+        (OPENS, DYING, [OPENS]),
+        ("", OPENS, [OPENS]),
+    ],
+    ids=["the same", "but for a comma", "other words", "no question", "none", "words at last"],
+)
+def test_a_second_look(first: str, second: str | WorkerFailed, guesses: list[str]) -> None:
+    """A guess is told after the first look, and stands unless the second finds other words."""
+    events = looked_twice(first, second)
+    told = [str(second) if text == "…" else text for text in guesses]
+    assert [event.text for event in events if isinstance(event, Guess)] == told
+    assert kinds(events).count("GuessWithdrawn") == len(told) - 1
+    said = events[-1]
+    assert isinstance(said, UserSaid)
+    assert (said.text, said.guess) == (told[-1], events[-2].number)  # type: ignore[union-attr]
+
+
+def test_a_second_look_that_finds_nothing() -> None:
+    """The guess is withdrawn, and the sound was no turn."""
+    events = looked_twice("Thank you so much.", {"text": "", "logprob": -2.0})
+    assert kinds(events) == ["Guess", "GuessWithdrawn", "NoTurn"]
+
+
+def test_a_second_look_into_an_answer() -> None:
+    """While Jarvis speaks nothing is guessed before the words are sure."""
+    events = looked_twice("What time does the museum hope.", OPENS, answering=True)
+    assert [event.text for event in events if isinstance(event, Guess)] == [OPENS]
+
+
 def test_a_minute_without_a_pause_is_two_turns() -> None:
     """A very long turn is cut; together the two hold every sample."""
     worker = ScriptedHearing(["What time does the museum open?"])
