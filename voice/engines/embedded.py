@@ -72,9 +72,8 @@ def rendered_question(messages: Sequence[Message]) -> str:
 
 
 def rendered_beginning(messages: Sequence[Message], partial: str) -> str:
-    """The messages, then a user's message that is still being spoken."""
-    opened = f"<|im_start|>user\n{neutral(partial)}" if partial else ""
-    return rendered(messages) + opened
+    """The messages, then a user's message that is still being spoken, or is going to be."""
+    return f"{rendered(messages)}<|im_start|>user\n{neutral(partial)}"
 
 
 # States on disk -----------------------------------------------------------------------

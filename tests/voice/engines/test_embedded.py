@@ -52,6 +52,7 @@ def test_a_beginning_is_where_the_question_begins() -> None:
     question = rendered_question([*system, Message("user", "When is my sister's birthday?")])
     assert question.startswith(rendered_beginning(system, "When is my"))
     assert question.startswith(rendered_beginning(system, ""))
+    assert rendered_beginning(system, "").endswith("<|im_start|>user\n")
 
 
 @pytest.mark.parametrize(
