@@ -140,7 +140,8 @@ def _told(kind: str, entry: str) -> Told:
     words = tomllib.loads(prompt("remembered.toml" if entry else "requests.toml"))
     note = Template(words["told"][kind]).substitute(notebook="USER.md", entry=entry)
     said = {language: words["said"][language][kind] for language in LANGUAGES}
-    return Told(note=note, said=said, whole=True)
+    lasting = Template(words["lasting"].get(kind, "")).substitute(notebook="USER.md", entry=entry)
+    return Told(note=note, said=said, whole=True, lasting=lasting)
 
 
 # Playing ------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ async def _answered(dialogue: Dialogue, call: Call, line: Line, before: Sequence
             if line.heard is not None and len(text.split()) > line.heard + _WORDS_UNHEARD:
                 break
     text, ended_s = text.strip(), time.monotonic()
-    number = dialogue.history.said(line.ask)
+    number = dialogue.said(line.ask, line.told)
     dialogue.history.answered(number, text)
     heard = text if line.heard is None else " ".join(text.split()[: line.heard])
     if heard != text:

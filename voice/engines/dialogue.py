@@ -15,6 +15,7 @@ from voice.engines.answer_text import AnswerText
 from voice.engines.first_words import FirstWords
 from voice.engines.history import ANSWER_TOKENS, History, room_chars, with_notes
 from voice.engines.language_model import ContextExceeded, LanguageModel, Usage
+from voice.engines.small_model import example
 from voice.errors import EngineUnavailable
 from voice.records import NotesFound, Told
 
@@ -66,7 +67,7 @@ class Dialogue:
             news = await self._news()
             self.shorten()
             self.history.tell_time(self._now())
-            self.history.tell_language(answer_in(self.language))
+            self._tell_language()
             if news:
                 self.history.tell_news(news)
 
@@ -107,7 +108,7 @@ class Dialogue:
             if told.whole:
                 return
             yield " "
-        self.history.tell_language(answer_in(self.language))
+        self._tell_language()
         if not self._model.small:
             async with aclosing(self._clean(said, max_tokens, notes)) as pieces:
                 async for piece in pieces:
@@ -127,6 +128,16 @@ class Dialogue:
             async with aclosing(self._clean(said, max_tokens, notes, alone=True)) as pieces:
                 async for piece in pieces:
                     yield piece
+
+    def said(self, text: str, told: Told | None = None) -> int:
+        """The user's turn is over; returns the answer's number in the history. What plain code
+        answered alone a small model doesn't see: it would answer everything so."""
+        hidden = told is not None and told.whole and self._model.small
+        return self.history.said(text, hidden=hidden)
+
+    def _tell_language(self) -> None:
+        shown = example(self.language) if self._model.small else ()
+        self.history.tell_language(answer_in(self.language), shown)
 
     def _is_in_language(self, text: str) -> bool:
         return language_of(text, self.language, self._languages) == self.language
@@ -190,7 +201,7 @@ class Dialogue:
                 if not piece:
                     continue
                 if number is None:
-                    number = self.history.said(said)
+                    number = self.said(said, told)
                 given += piece
                 self.history.answered(number, given)
                 yield piece

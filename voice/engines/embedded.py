@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ import httpx
 
 from voice.engines.event_stream import StreamMalformed, read_events
 from voice.engines.language_model import ContextExceeded, Message, Usage
+from voice.engines.small_model import leanings
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
 from voice.virtual_time import at_work
 from voice.workers import Worker
@@ -49,6 +50,7 @@ class Sampling:
     temperature: float = 0.1
     top_p: float = 0.9
     repeat_penalty: float = 1.0
+    logit_bias: tuple[tuple[str, float], ...] = field(default_factory=leanings)
 
 
 # ChatML -------------------------------------------------------------------------------

@@ -30,27 +30,32 @@ _CHARS_AROUND = 30
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """`given` is what of an answer went to the output, `open` until `heard` settles it."""
+    """`given` is what of an answer went to the output, `open` until `heard` settles it. `shown`
+    goes with a language: an example of answering in it. The model doesn't see what is `hidden`."""
 
     kind: Literal["time", "language", "news", "user", "answer"]
     text: str
     number: int = 0
     given: str = ""
     open: bool = False
+    shown: tuple[Message, ...] = ()
+    hidden: bool = False
 
     @property
-    def message(self) -> Message:
+    def messages(self) -> tuple[Message, ...]:
+        if not self.text or self.hidden:
+            return ()
         match self.kind:
             case "user":
-                return Message("user", self.text)
+                return (Message("user", self.text),)
             case "answer":
-                return Message("assistant", self.text)
+                return (Message("assistant", self.text),)
             case "time" | "language" | "news":
-                return Message("system", self.text)
+                return (Message("system", self.text), *self.shown)
 
     @property
     def chars(self) -> int:
-        return len(self.text) + _CHARS_AROUND if self.text else 0
+        return sum(len(message.content) + _CHARS_AROUND for message in self.messages)
 
 
 def room_chars(context_tokens: int, prefix: str) -> int:
@@ -82,17 +87,20 @@ class History:
         goes with it into this one request: the history never holds it. `alone`: as if nothing
         had been said before."""
         entries = [
-            entry.message
+            message
             for entry in self._entries
-            if entry.text and not (alone and entry.kind in ("user", "answer"))
+            if not (alone and entry.kind in ("user", "answer"))
+            for message in entry.messages
         ]
         last = [] if said is None else [Message("user", with_notes(said, notes))]
         return [self._prefix, *entries, *last]
 
     def answers_to_others(self, said: str) -> list[str]:
-        """What was answered to anything but these words, also what was not heard of it."""
+        """What was answered to anything but these words, also what was not heard of it, and in
+        the examples."""
         answers, asked = [], ""
         for entry in self._entries:
+            answers += [each.content for each in entry.shown if each.role == "assistant"]
             if entry.kind == "user":
                 asked = entry.text
             elif entry.kind == "answer" and asked != said and (entry.given or entry.text):
@@ -106,20 +114,21 @@ class History:
             self._told_time_at = now
             self._entries.append(_Entry("time", time_told("local", now)))
 
-    def tell_language(self, text: str) -> None:
-        """Tell in which language to answer, unless that was told last."""
+    def tell_language(self, text: str, example: tuple[Message, ...] = ()) -> None:
+        """Tell in which language to answer, and show it, unless that was told last."""
         if text != self._told_language:
             self._told_language = text
-            self._entries.append(_Entry("language", text))
+            self._entries.append(_Entry("language", text, shown=example))
 
     def tell_news(self, text: str) -> None:
         self._entries.append(_Entry("news", text))
 
-    def said(self, text: str) -> int:
-        """The user's turn is over and is going to be answered; returns the answer's number."""
+    def said(self, text: str, *, hidden: bool = False) -> int:
+        """The user's turn is over and is going to be answered; returns the answer's number.
+        `hidden`: the model never sees the two."""
         number = next(self._numbers)
-        self._entries.append(_Entry("user", text))
-        self._entries.append(_Entry("answer", "", number=number, open=True))
+        self._entries.append(_Entry("user", text, hidden=hidden))
+        self._entries.append(_Entry("answer", "", number=number, open=True, hidden=hidden))
         return number
 
     def unanswered(self, text: str) -> None:

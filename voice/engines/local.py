@@ -454,7 +454,7 @@ class Answerer(FrameProcessor):
         """The answer's place in the history, behind the user's words; made when first needed,
         so that the request, which ends with these words, does not hold them twice."""
         if answer.number is None:
-            answer.number = self._dialogue.history.said(answer.said)
+            answer.number = self._dialogue.said(answer.said, answer.told)
         return answer.number
 
     async def _push_beginning(self, answer: _Answer) -> None:

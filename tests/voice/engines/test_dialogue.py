@@ -13,6 +13,7 @@ from voice.engines.answer_language import answer_in
 from voice.engines.dialogue import Dialogue
 from voice.engines.language_model import ContextExceeded, Message
 from voice.engines.scripted import ScriptedModel
+from voice.engines.small_model import example
 from voice.engines.told import time_told
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
 from voice.records import Told
@@ -132,9 +133,14 @@ async def test_a_small_model_that_falls_into_what_it_said_is_asked_again(
     chat, model = small(lambda _: answers.pop(0))
     await replied(chat, "Hör bitte damit auf.")
     assert await replied(chat, "Wie heißt mein Hund?") == alone
-    assert [m.content for m in model.requests[-1] if m.role != "system"] == ["Wie heißt mein Hund?"]
-    assert model.requests[-1][0] == Message("system", PREFIX.text)
-    assert [m.content for m in chat.history.messages() if m.role == "assistant"] == [
+    assert model.requests[-1] == (
+        Message("system", PREFIX.text),
+        Message("system", time_told("local", NOW)),
+        Message("system", answer_in("de")),
+        *example("de"),
+        Message("user", "Wie heißt mein Hund?"),
+    )
+    assert [m.content for m in chat.history.messages() if m.role == "assistant"][-2:] == [
         "Ich bin fertig.",
         alone,
     ]
@@ -178,3 +184,5 @@ async def test_a_small_model_learns_what_lasts(whole: bool, lasting: str, told: 
     await replied(chat, "What do you think of it?")
     system = [m.content for m in model.requests[-1] if m.role == "system"]
     assert system[3:] == told
+    seen = Message("user", "Remember that I moved.") in model.requests[-1]
+    assert seen is not whole

@@ -270,3 +270,35 @@ def test_a_question_asked_alone() -> None:
         "USER.md, new: - I moved to Kiel.",
         "B?",
     ]
+
+
+def test_an_example_goes_with_its_language() -> None:
+    """Behind the line that tells it, in every request, and again with another language."""
+    german = (Message("user", "Mein Rad ist grün."), Message("assistant", "Dein Rad ist grün."))
+    one = history()
+    one.tell_language("Auf Deutsch.", german)
+    exchange(one, "A?", "Alpha.")
+    one.tell_language("Auf Deutsch.", german)
+    assert told(one)[:3] == [
+        ("system", "Auf Deutsch."),
+        ("user", "Mein Rad ist grün."),
+        ("assistant", "Dein Rad ist grün."),
+    ]
+    assert len(told(one)) == 5
+    assert one.answers_to_others("A?") == ["Dein Rad ist grün."]
+    assert one.messages("B?", alone=True)[1:] == [
+        Message("system", "Auf Deutsch."),
+        *german,
+        Message("user", "B?"),
+    ]
+
+
+def test_what_is_hidden_is_never_shown_and_still_heard() -> None:
+    """The model doesn't see it, but it counts as an answer to something else."""
+    one = history()
+    number = one.said("Turn on the lamp.", hidden=True)
+    one.answered(number, "I can't do that here.")
+    one.heard(turn("assistant", "I can't do that here."))
+    exchange(one, "A?", "Alpha.")
+    assert told(one) == [("user", "A?"), ("assistant", "Alpha.")]
+    assert one.answers_to_others("A?") == ["I can't do that here."]
