@@ -14,7 +14,6 @@ import tempfile
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from threading import Thread
 
 from memory import Alone, Llm, Memory, RecordedReviewer, warm
 from memory.records import HandOver, Trigger
@@ -46,6 +45,7 @@ async def replayed(
         vault, state = Path(scratch) / "vault", Path(scratch) / "state"
         _copy_notebooks(config.vault, vault)
         clock = Clock(began_at)
+        # On a virtual clock nobody waits for rules that are read when they are needed.
         warming = asyncio.create_task(asyncio.to_thread(warm)) if real_time else None
         memory = Memory.open(vault, state, clock.now)
         try:
@@ -80,9 +80,6 @@ async def _replay_sound(
 
     heard = dict(recording.hearing)
     if not heard:
-        if not real_time:
-            # The rules are read while models load and listen: this process only waits for them.
-            Thread(target=warm, name="rules", daemon=True).start()
         await worker.ready()
         if real_time:
             await worker.get().call("warm", {"languages": recording.languages})

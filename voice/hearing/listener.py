@@ -63,8 +63,6 @@ _WORDS_TAKE_MS = 700
 _SECOND_THOUGHT_MS = 140
 """Most pauses within a sentence are over by then: 200 ms after the last sound."""
 _LIKELY_OVER = 0.8
-_NO_WORD_MS = 160
-"""So much more voice is the end of a last sound and seldom a word."""
 _CALLED_OUT_MS = 900
 """Longer is no word that is called out."""
 
@@ -512,7 +510,7 @@ class Listener:
             return  # speech went on before its words were asked for
         to_ms = self.position_ms if turn.asked_to_ms is None else turn.asked_to_ms
         audio = turn.audio or self._sound.between(turn.audio_from_ms, to_ms)
-        turn.last_words_ms, voiced_ms = self.position_ms, turn.voiced_ms
+        turn.last_words_ms = self.position_ms
         try:
             known = turn.guessed.get(number) if number is not None else None
             found = known or await self._called_out(
@@ -529,7 +527,6 @@ class Listener:
             return
         if number is None or turn.pause != number:
             self._learn(turn, found)  # speech went on meanwhile: as good as a partial result
-            self._guess_late(turn, found, turn.voiced_ms - voiced_ms)
             return
         turn.guessed[number] = found
         self._endpointer.words_came(changed=True)
@@ -540,7 +537,6 @@ class Listener:
         to be made than the second one, which takes it back only where it finds other words."""
         language = self._language
         first = await self._questions.words_for_sure("words", turn, language, audio)
-        first = self._as_guessed(turn, number, first)
         if not first.again:
             return first
         if turn.over is not None:
@@ -555,27 +551,13 @@ class Listener:
         except WorkerFailed as fault:
             log.warning("no second look at a turn's words: %s", fault)
             return first
-        return self._as_guessed(turn, number, second)
-
-    def _as_guessed(self, turn: OpenTurn, number: int | None, found: Words) -> Words:
-        """What was found by a closer look at words that are guessed already: the guess stands if
-        they are the same."""
         told = turn.told_words
         if told is None or turn.told_guess != number:
-            return found
-        if found.nothing is None and is_same(found, told):
-            return replace(found, text=told.text)
+            return second
+        if second.nothing is None and is_same(second, told):
+            return replace(second, text=told.text)
         self._withdraw(turn)
-        return found
-
-    def _guess_late(self, turn: OpenTurn, found: Words, since_ms: int) -> None:
-        """The words of an earlier pause come in a later one: with hardly a sound in between they are
-        those of both, until the later one's own are there."""
-        pause = turn.pause
-        if pause is None or found.nothing is not None or since_ms > _NO_WORD_MS:
-            return
-        if turn.told_guess is None and pause not in turn.guessed:
-            self._guess(turn, pause, found)
+        return second
 
     async def _called_out(self, turn: OpenTurn, found: Words, audio: bytes) -> Words:
         """Instead of words that mean nothing in an answer the word of stopping that was called into

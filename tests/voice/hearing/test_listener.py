@@ -372,56 +372,6 @@ def test_late_words_keep_the_order() -> None:
     assert order == ["SpeechBegan", "UserSaid"] * 2
 
 
-@pytest.mark.parametrize(("more_ms", "guesses"), [(100, [OPENS, "…"]), (400, ["…"])])
-def test_words_of_an_earlier_pause(more_ms: int, guesses: list[str]) -> None:
-    """Words that come in a later pause are guessed there if hardly a sound was in between, and taken
-    back if that pause's own are others."""
-    own = "What time does the museum open tomorrow, please?"
-    museum = recorded("museum")
-    samples = joined(museum, room(0.16), museum[4800 : 4800 + 16 * more_ms], room(2))
-    late_ms = len(samples) // 16 - 1850
-
-    class Late(ScriptedHearing):
-        async def call(
-            self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
-        ) -> tuple[dict[str, Any], bytes]:
-            first = kind == "words" and (kind, payload) not in self.asked and not gate.is_set()
-            reply = await super().call(kind, header, payload)
-            if first:
-                await gate.wait()
-            return reply
-
-    gate = asyncio.Event()
-
-    async def listen() -> list[Heard]:
-        events: list[Heard] = []
-        async with asyncio.TaskGroup() as tasks:
-            listener = Listener(
-                Late([OPENS, own]),
-                HearingSettings(partial_every_ms=0),
-                ("en",),
-                "en",
-                tell=events.append,
-                spawn=tasks.create_task,
-                now=lambda: listener.position_ms / 1000,
-            )
-            pcm = samples.tobytes()
-            for start in range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES):
-                listener.frame(pcm[start : start + FRAME_BYTES])
-                if listener.position_ms >= late_ms:
-                    gate.set()
-                for _ in range(5):
-                    await asyncio.sleep(0)
-            await listener.finish()
-        return events
-
-    events = asyncio.run(listen())
-    told = [own if text == "…" else text for text in guesses]
-    assert [event.text for event in events if isinstance(event, Guess)] == told
-    said = events[-1]
-    assert isinstance(said, UserSaid) and said.text == own and said.guess is not None
-
-
 async def test_a_recording_gives_the_same_events_each_time() -> None:
     """Three runs over one recording, one list of events."""
     samples = joined(room(0.5), recorded("museum"), room(1.5), recorded("stop"))
