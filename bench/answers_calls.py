@@ -130,10 +130,11 @@ def prefix_of(user: str, memory: str, persona: Path | None = None) -> Prefix:
 
 
 def _line(row: dict[str, Any]) -> Line:
-    listed = {name: tuple(row[name]) for name in ("holds", "never", "mine") if name in row}
+    lists = {name: tuple(row[name]) for name in ("holds", "never", "mine") if name in row}
     if "told" in row:
         return Line(ask=row["ask"], kind="told", told=_told(row["told"], row.get("entry", "")))
-    return Line(**{**row, **listed})
+    fields: dict[str, Any] = {**row, **lists}
+    return Line(**fields)
 
 
 def _told(kind: str, entry: str) -> Told:

@@ -319,8 +319,8 @@ def describe(choice: Choice, found: Found, *, hears: str) -> EngineDescription:
             speaks="",
             words_go_to="this computer only",
             costs="nothing",
-            warning="The built-in model is very small: don't trust its facts. It gets health "
-            "questions wrong.",
+            warning="The built-in model is very small: don't trust its facts. It makes up what it "
+            "doesn't know, and gets health questions wrong.",
             better=_better(choice, found),
         )
     here = is_here(choice.address)

@@ -237,6 +237,7 @@ def test_the_built_in_model_is_described_honestly() -> None:
     assert described.words_go_to == "this computer only"
     assert "don't trust its facts" in described.warning
     assert "health questions wrong" in described.warning
+    assert "makes up what it doesn't know" in described.warning
     assert "JARVIS_MODEL=better" in described.better
 
 

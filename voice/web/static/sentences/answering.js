@@ -17,7 +17,7 @@ export const ANSWERING = [
   ["{}; this machine writes down what you say as well", "{}; auch dieser Rechner schreibt mit, was du sagst", "{}; este equipo también transcribe lo que dices"],
   ["{}, voice {}", "{}, Stimme {}", "{}, voz {}"],
   ["The built-in model is very small: don't trust its facts.", "Das eingebaute Modell ist sehr klein: Verlass dich nicht auf seine Angaben.", "El modelo incluido es muy pequeño: no te fíes de sus datos."],
-  ["It gets health questions wrong.", "Fragen zur Gesundheit beantwortet es falsch.", "Responde mal a preguntas de salud."],
+  ["It makes up what it doesn't know, and gets health questions wrong.", "Was es nicht weiß, erfindet es, und Fragen zur Gesundheit beantwortet es falsch.", "Lo que no sabe se lo inventa, y responde mal a preguntas de salud."],
   ["Better in one step: `ollama pull {}`, then start Jarvis again.", "Besser in einem Schritt: `ollama pull {}`, dann Jarvis neu starten.", "Mejor en un paso: `ollama pull {}` y arranca Jarvis de nuevo."],
   ["Better in one step: start with JARVIS_MODEL=better (1.1 GB; it answers slower).", "Besser in einem Schritt: mit JARVIS_MODEL=better starten (1,1 GB; es antwortet langsamer).", "Mejor en un paso: arranca con JARVIS_MODEL=better (1,1 GB; responde más despacio)."],
   ["Better in one step: install Ollama, then `ollama pull {}` and start Jarvis again.", "Besser in einem Schritt: Ollama installieren, dann `ollama pull {}` und Jarvis neu starten.", "Mejor en un paso: instala Ollama, luego `ollama pull {}` y arranca Jarvis de nuevo."],
