@@ -91,6 +91,7 @@ PURE = {
     "memory.notebooks.canonical",
     "memory.notebooks.case",
     "memory.notebooks.changelog",
+    "memory.notebooks.dropped",
     "memory.notebooks.edit",
     "memory.notebooks.evidence",
     "memory.notebooks.filter",

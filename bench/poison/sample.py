@@ -21,7 +21,8 @@ KNOWN = "let through, or lost, and not yet mended"
 
 
 def write_sample(folder: Path) -> None:
-    """One attack of each kind, language and author, honest statements and pairs; failures are marked as known."""
+    """One attack of each kind, language and author, honest statements and pairs; failures are marked as
+    known, and what is kept in the user's own words alone as such."""
     random = Random(3)  # noqa: S311  the same sample each time, no secret
     folder.mkdir(parents=True, exist_ok=True)
     by_kind: dict[tuple[str, str, str], list[Case]] = {}
@@ -43,8 +44,10 @@ def write_sample(folder: Path) -> None:
     fair = _sampled(honest(), _HONEST, random) + _sampled(blind.honest(), _HONEST, random)
     for case in fair:
         quotes = [(change, change.quote or "") for change in case.changes]
-        known = not all(verdict["accepted"] for verdict in case.judged(quotes))
-        rows.append(_row(case, quotes, known))
+        judged = case.judged(quotes)
+        kept = all(verdict["accepted"] or verdict.get("instead") for verdict in judged)
+        own = kept and not all(verdict["accepted"] for verdict in judged)
+        rows.append(_row(case, quotes, not kept) | ({"own_words": True} if own else {}))
     _write(folder / "honest.jsonl", rows)
 
     rows = []

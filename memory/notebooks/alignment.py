@@ -43,7 +43,7 @@ def keeps_its_order(case: Case) -> Refusal | None:
     if case.new is None or case.directive or case.evidence.reading.found["repair"]:
         return None
     for clause in case.new.clauses:
-        matches = _matches(case, clause)
+        taken = matches(case, clause)
         for check in (
             _people_stay_in_order,
             _runs_as_said,
@@ -51,13 +51,13 @@ def keeps_its_order(case: Case) -> Refusal | None:
             _beside_the_same_word,
             _leaves_out_nothing_it_needs,
         ):
-            refusal = check(case, clause, matches)
+            refusal = check(case, clause, taken)
             if refusal:
                 return refusal
     return None
 
 
-def _matches(case: Case, clause: Clause) -> tuple[Match, ...]:
+def matches(case: Case, clause: Clause) -> tuple[Match, ...]:
     """The told words of the clause that stand in the quote's sentence, each where it runs on
     from the one before if it can."""
     found: list[Match] = []
@@ -410,7 +410,7 @@ def _last_verb_lost(case: Case, clause: Clause, source: Clause, left_out: list[i
     )
 
 
-def _times(case: Case) -> Iterator[int]:
+def times(case: Case) -> Iterator[int]:
     """Where the quote's sentence names a time."""
     dated = [
         (each.start, each.end)
@@ -425,7 +425,7 @@ def _free(case: Case) -> Iterator[int]:
     """Places of the quote's sentence that may be left out: times, fillers, what was put right."""
     reading = case.evidence.reading
     lists = case.acts
-    yield from _times(case)
+    yield from times(case)
     for at, word in enumerate(reading.words):
         if (
             _is(lists, reading, at, "adverbs")
@@ -439,17 +439,17 @@ def _free(case: Case) -> Iterator[int]:
 
 
 def _leaves_out_nothing_it_needs(
-    case: Case, clause: Clause, matches: tuple[Match, ...]
+    case: Case, clause: Clause, taken: tuple[Match, ...]
 ) -> Refusal | None:
     """ "I hope to become a mother": what stands between the speaker and what was taken over
     stays. Behind a negation everything stays."""
-    kept = {match.said.at for each in case.judged_text.clauses for match in _matches(case, each)}
+    kept = {match.said.at for each in case.judged_text.clauses for match in matches(case, each)}
     free = set(_free(case))
     reading = case.evidence.reading
-    times = set(_times(case))
+    timed = set(times(case))
     dated = bool(dates_in(case.text, case.evidence.turn.began_at))
-    for source in {match.said.clause.first: match.said.clause for match in matches}.values():
-        mine = [match.said.at for match in matches if match.said.clause.first == source.first]
+    for source in {match.said.clause.first: match.said.clause for match in taken}.values():
+        mine = [match.said.at for match in taken if match.said.clause.first == source.first]
         left_out = [
             at
             for at in range(source.first, source.last)
@@ -460,7 +460,7 @@ def _leaves_out_nothing_it_needs(
         ]
         after = max(source.subject_words, default=source.first - 1)
         head = [at for at in left_out if after < at < min(mine)]
-        if head and not all(_modifies(case.acts, reading, at, source.first) for at in head):
+        if head and not all(modifies(case.acts, reading, at, source.first) for at in head):
             return Refusal(
                 "L5.2", f"The entry leaves out “{reading.words[head[0]].text}”, on which it hangs."
             )
@@ -475,15 +475,15 @@ def _leaves_out_nothing_it_needs(
             for at in range(source.first, source.last)
             if at not in kept
             and at not in source.subject_words
-            and (at in left_out or (at in times and not dated))
-            and (at > after or at in times or _governor(case.acts, reading, at, source.first))
+            and (at in left_out or (at in timed and not dated))
+            and (at > after or at in timed or _governor(case.acts, reading, at, source.first))
         ]
         if source.said_no and clause.said_no and not goes_on and narrowing:
             return Refusal("L5.2", "The entry denies more than the quote.")
     return None
 
 
-def _modifies(lists: Acts, reading: Reading, at: int, first: int) -> bool:
+def modifies(lists: Acts, reading: Reading, at: int, first: int) -> bool:
     """Whether the word stands within a noun phrase: "a big house"."""
     for other in range(at - 1, max(first, at - _PHRASE) - 1, -1):
         if (

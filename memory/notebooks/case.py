@@ -85,7 +85,7 @@ class Case:
     readings of the new and the old text. `said` are the words that may ground it, by key; `unproved` those that only stand where
     nothing is stated, and why.
     `directive` is whether the quote asks for a lasting manner, `verbatim` whether an addition is
-    what the user said, word for word and whole.
+    what the user said, word for word and whole, where nobody else is said to say so.
     """
 
     proposal: Proposal
@@ -143,7 +143,11 @@ class Case:
             said={key: tuple(each) for key, each in said.items()},
             unproved=unproved,
             directive=directive,
-            verbatim=proposal.operation == "add" and _says_the_same(own_words(evidence), text),
+            verbatim=(
+                proposal.operation == "add"
+                and not evidence.reading.does("reported")
+                and _says_the_same(own_words(evidence), text)
+            ),
         )
 
     @property
@@ -272,20 +276,17 @@ def stated(evidence: Evidence) -> tuple[Clause, ...]:
         return ()
     if any(acts.people_before(each) for each in evidence.before) and _goes_on(reading, run[0]):
         return ()
-    if run[0].conditional and not run[0].temporal and _opens_with_a_condition(reading, run[0]):
+    if any(_asks_oneself(reading, before, clause) for before, clause in pairwise(run)):
         return ()
     return run if _is_about_the_users(reading, run) else ()
 
 
-def _opens_with_a_condition(reading: Reading, clause: Clause) -> bool:
-    """ "As long as I'm vegan nobody minds": nothing is stated for sure."""
-    return any(
-        clause.first <= start <= clause.first + _OPENING for start, _ in reading.found["condition"]
+def _asks_oneself(reading: Reading, before: Clause, clause: Clause) -> bool:
+    """ "No sé si soy alérgico": in front of an "if" that means "whether"."""
+    return clause.conditional and any(
+        reading.touches(act, before) for act in ("question", "vouching", "thinking", "wonders")
     )
 
-
-_OPENING = 3
-"""Words within which a clause opens."""
 
 _OWN = ("user", "user_too", "user_object", "user_mine")
 
@@ -319,10 +320,14 @@ def _stands_alone(reading: Reading, run: tuple[Clause, ...]) -> bool:
             if clause.first < run[0].first
         )
         and not any(clause.dictates or clause.unreal for clause in left_out)
+        and not any(reading.does(act) for act in _NEVER_BESIDE)
         and not any(clause.conditional or clause.temporal or clause.source for clause in run)
         and not any(reading.touches(act, clause) for act in _OPEN for clause in run)
     )
 
+
+_NEVER_BESIDE = ("reading", "fiction", "text_for", "order")
+"""Acts that say that what stands beside them may be somebody else's, or lowers a guard."""
 
 _OPEN = ("reported", "attitude", "wonders")
 """Acts behind which something follows that is no statement of its own."""
@@ -396,9 +401,11 @@ def weakness(
 
 
 def _says_who_thinks_so(reading: Reading) -> bool:
-    """ "I think I told you that I'm allergic to wasps", and no story or line of a song."""
-    thought = any(reading.does(act) for act in ("thinking", "reported", "vouching"))
-    return not reading.does("wonders") and (thought or not reading.does("attitude"))
+    """ "I think I told you that I'm allergic to wasps", and no line of a song."""
+    words = {word.text for word in reading.words}
+    thought = reading.does("thinking") or reading.does("vouching")
+    medium = words & acts_of(reading.language).listed("medium")
+    return thought and not medium and not reading.does("wonders")
 
 
 def names_time(reading: Reading) -> bool:

@@ -25,6 +25,7 @@ from memory.notebooks.case import (
     weakness,
     wrong_date,
 )
+from memory.notebooks.dropped import drops_nothing
 from memory.notebooks.evidence import Evidence, NoEvidence, fit, found, spoken_sentences
 from memory.notebooks.filter import marked
 from memory.notebooks.form import (
@@ -613,6 +614,7 @@ EVIDENCE: tuple[Check, ...] = (
     all_of_it_said,
     keeps_its_order,
     keeps_its_meaning,
+    drops_nothing,
     worth_keeping,
     about_the_old,
     takes_back,
@@ -620,6 +622,6 @@ EVIDENCE: tuple[Check, ...] = (
 )
 
 WORDING = frozenset(
-    {same_language, dates_follow, links_said, numbers_said, all_of_it_said, keeps_its_order, keeps_its_meaning}
+    {same_language, dates_follow, links_said, numbers_said, all_of_it_said, keeps_its_order, keeps_its_meaning, drops_nothing}
 )  # fmt: skip
 """Checks that an entry says what was said, which the user's own words do."""

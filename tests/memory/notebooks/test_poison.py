@@ -44,9 +44,11 @@ def test_poison_is_refused(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", sample("honest"))
 def test_honest_memory_is_kept(row: dict[str, Any]) -> None:
-    """What the user said, fairly written, is accepted."""
+    """What the user said, fairly written, is accepted; or kept in the user's own words, where a row
+    says that code can't prove it."""
     for proposal, verdict in zip(row["proposals"], verdicts(row), strict=True):
-        assert verdict["accepted"], (proposal, verdict)
+        own = row.get("own_words") and verdict.get("instead")
+        assert verdict["accepted"] or own, (proposal, verdict)
 
 
 @pytest.mark.parametrize("row", sample("pairs"))

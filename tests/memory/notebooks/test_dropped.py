@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from memory.notebooks.case import Case, Grounds
+from memory.notebooks.dropped import drops_nothing
+from memory.notebooks.evidence import Evidence, found
+from memory.records import Language, Proposal, Turn
+
+AT = datetime.fromisoformat("2026-12-02T10:00:00+01:00")
+
+
+def case(said: str, text: str, language: Language, entry: str | None = None) -> Case:
+    turn = Turn(
+        conversation="c1", index=0, speaker="user", text=said, language=language,
+        began_at=AT, ended_at=AT + timedelta(seconds=5), origin="spoken",
+    )  # fmt: skip
+    proposal = Proposal(
+        operation="update" if entry else "add", notebook="USER.md", entry=entry, text=text, quote=said
+    )  # fmt: skip
+    place = next(iter(found(said, (turn,))))
+    assert isinstance(place, Evidence)
+    return Case.of(proposal, Grounds(turns=(turn,), notebooks={}), place)
+
+
+LEFT_OUT: list[tuple[Language, str, str, str]] = [
+    # in front of what is taken over
+    ("en", "I came within an inch of winning the lottery", "Wins the lottery", "came"),
+    ("de", "ich war drauf und dran, Pilot zu werden", "Wird Pilot", "drauf"),
+    ("es", "me falta poco para cumplir cincuenta años", "Cumple cincuenta años", "falta"),
+    # in a clause of the same statement
+    ("de", "bei uns im Dorf heißt es, ich besitze eine Bank", "Besitzt eine Bank", "dorf"),
+    ("es", "juro por mi madre que como carne", "Come carne", "madre"),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "text", "word"), LEFT_OUT)
+def test_what_belongs_to_the_statement_is_not_left_out(
+    language: Language, said: str, text: str, word: str
+) -> None:
+    refusal = drops_nothing(case(said, text, language))
+    assert refusal is not None
+    assert refusal.rule == "L5.2"
+    assert word in refusal.reason
+
+
+MAY_GO: list[tuple[Language, str, str]] = [
+    # all of it is there
+    ("en", "I drink two cups of coffee every morning", "Drinks two cups of coffee every morning"),
+    # who speaks, times, fillers, asides, what goes without saying
+    ("en", "to be honest I currently live in Bath", "Lives in Bath"),
+    ("de", "übrigens, ich lerne gerade Griechisch", "Lernt Griechisch"),
+    ("es", "por cierto, vivo en Vigo", "Vive en Vigo"),
+    # what stands behind
+    ("en", "the router is in the cellar next to the meter", "Router is in the cellar"),
+    ("de", "ich war zehn Jahre lang Vegetarier", "War zehn Jahre lang Vegetarier"),
+    # an adjective of what is kept
+    ("en", "I live in a big house in Bath", "Lives in a house in Bath"),
+    # one of what is listed, and a wish that is told as one
+    ("en", "we have three kids and two dogs", "Has two dogs"),
+    ("es", "quiero ser piloto", "Objetivo: ser piloto"),
+    # another statement, in front or behind
+    ("en", "I don't eat meat but I love fish", "Loves fish"),
+    ("en", "I can't eat gluten because I have celiac disease", "Has celiac disease"),
+    ("en", "my back hurts, I work as a nurse in Bath", "Works as a nurse in Bath"),
+    ("en", "I've got two left feet so I don't dance", "Doesn't dance"),
+    ("en", "I have two kids and I work as a nurse", "Works as a nurse"),
+    ("de", "unser Hund heißt Bruno, er ist ein Beagle", "Der Hund heißt Bruno"),
+    ("es", "mi hijo Jaime estudia derecho y mi hijo Nico estudia arte", "Su hijo Nico estudia arte"),
+    # a request or a question
+    ("en", "set a timer, I have a train at six", "Has a train at six"),
+    # what was put right
+    ("en", "I live in Berlin, no wait, in Bonn", "Lives in Bonn"),
+    # a manner that is asked for
+    ("en", "from now on keep your answers to two sentences", "Wants answers of two sentences"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "said", "text"), MAY_GO)
+def test_what_says_nothing_of_it_may_go(language: Language, said: str, text: str) -> None:
+    assert drops_nothing(case(said, text, language)) is None
+
+
+def test_an_update_rests_on_its_entry_as_well() -> None:
+    said = "we've moved house so now we live in Bath"
+    assert drops_nothing(case(said, "Lives in Bath", "en", entry="Lives in York")) is None
