@@ -85,15 +85,14 @@ class History:
     ) -> list[Message]:
         """The request. `said` is a user's turn that is not in the history (yet), `notes` what
         goes with it into this one request: the history never holds it. `alone`: as if nothing
-        had been said before."""
-        entries = [
-            message
-            for entry in self._entries
-            if not (alone and entry.kind in ("user", "answer"))
-            for message in entry.messages
-        ]
+        had been said before, and what was told last is not what the question follows."""
+        entries = self._entries
+        if alone:
+            told = [entry for entry in entries if entry.kind not in ("user", "answer")]
+            entries = sorted(told, key=lambda entry: entry.kind == "language")
+        before = [message for entry in entries for message in entry.messages]
         last = [] if said is None else [Message("user", with_notes(said, notes))]
-        return [self._prefix, *entries, *last]
+        return [self._prefix, *before, *last]
 
     def answers_to_others(self, said: str) -> list[str]:
         """What was answered to anything but these words, also what was not heard of it, and in

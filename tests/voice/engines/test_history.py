@@ -257,7 +257,7 @@ def test_what_was_answered_to_other_words() -> None:
 
 
 def test_a_question_asked_alone() -> None:
-    """Without what was said, but with all that was told: time, language, news."""
+    """Without what was said, but with all that was told: time, news, and last the language."""
     one = history()
     one.tell_time(NOW)
     one.tell_language("In English.")
@@ -266,8 +266,8 @@ def test_a_question_asked_alone() -> None:
     assert [message.content for message in one.messages("B?", alone=True)] == [
         PREFIX,
         time_told("local", NOW),
-        "In English.",
         "USER.md, new: - I moved to Kiel.",
+        "In English.",
         "B?",
     ]
 
