@@ -38,7 +38,9 @@ def read(
     words = acts.lexicon.words(text)
     words = _with_short_verbs(words, acts)
     if not entry:
-        words = _without_stammers(words, acts)
+        once = _without_stammers(words, acts)
+        cuts = tuple(cut for cut in cuts if not _cuts_a_stammer(cut, words, once))
+        words = once
     return _reading(Line(acts, words, raw=text, entry=entry, cuts=cuts))
 
 
@@ -89,6 +91,12 @@ def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
                 del kept[first[0] : again[0]]
                 break
     return tuple(kept)
+
+
+def _cuts_a_stammer(cut: int, words: tuple[Word, ...], once: tuple[Word, ...]) -> bool:
+    """ "I never wake | wake up": nothing new begins where a word is said over again."""
+    before = [word for word in words if word.start < cut]
+    return bool(before) and all(word.start != before[-1].start for word in once)
 
 
 def _reading(line: Line) -> Reading:
