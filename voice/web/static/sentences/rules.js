@@ -91,6 +91,7 @@ export const RULES = [
   ["“{}” stands in another role in the quote.", "„{}“ hat im Zitat eine andere Rolle.", "«{}» tiene otro papel en la cita."],
   ["“{}” stands beside another word in the quote.", "„{}“ steht im Zitat bei einem anderen Wort.", "«{}» está junto a otra palabra en la cita."],
   ["The entry leaves out “{}”, on which it hangs.", "Der Eintrag lässt „{}“ weg, und daran hängt er.", "La entrada omite «{}», de lo que depende."],
+  ["The entry leaves out “{}”, which belongs to it.", "Der Eintrag lässt „{}“ weg, und das gehört dazu.", "La entrada omite «{}», que forma parte."],
   ["The entry leaves out what was done.", "Der Eintrag lässt weg, was getan wurde.", "La entrada omite lo que se hizo."],
   ["The entry denies more than the quote.", "Der Eintrag verneint mehr als das Zitat.", "La entrada niega más que la cita."],
 
