@@ -130,7 +130,8 @@ def prefix_of(user: str, memory: str, persona: Path | None = None) -> Prefix:
 
 
 def _line(row: dict[str, Any]) -> Line:
-    lists = {name: tuple(row[name]) for name in ("holds", "never", "mine") if name in row}
+    names: tuple[str, ...] = ("holds", "never", "mine")
+    lists = {name: tuple(row[name]) for name in names if name in row}
     if "told" in row:
         return Line(ask=row["ask"], kind="told", told=_told(row["told"], row.get("entry", "")))
     fields: dict[str, Any] = {**row, **lists}
