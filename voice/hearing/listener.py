@@ -369,9 +369,11 @@ class Listener:
         """Signs of listening, or what may be one. In any of the call's languages: who listens to
         one says "mhm" in another."""
         return not self._stops(found) and (
-            any(is_backchannel(found.text, phrases(each)) for each in self._languages)
-            or not is_clear(found.text, found.logprob)
+            self._is_sign(found) or not is_clear(found.text, found.logprob)
         )
+
+    def _is_sign(self, found: Words) -> bool:
+        return any(is_backchannel(found.text, phrases(each)) for each in self._languages)
 
     def _stops(self, found: Words) -> bool:
         return any(is_stop(found.text, phrases(each)) for each in self._languages)
@@ -537,8 +539,8 @@ class Listener:
         to be made than the second one, which takes it back only where it finds other words."""
         language = self._language
         first = await self._questions.words_for_sure("words", turn, language, audio)
-        if not first.again:
-            return first
+        if not first.again or (self._answering and first.text and self._is_sign(first)):
+            return first  # "mhm" into an answer: it waits to go on
         if turn.over is not None:
             if turn.over.number != number:
                 return first

@@ -312,6 +312,16 @@ def test_a_second_look_that_finds_nothing() -> None:
     assert kinds(events) == ["Guess", "GuessWithdrawn", "NoTurn"]
 
 
+@pytest.mark.parametrize(("answering", "looks"), [(True, 0), (False, 1)])
+def test_a_sign_of_listening_needs_no_second_look(answering: bool, looks: int) -> None:
+    """The answer that it came into waits to go on; by itself it may be other words."""
+    unsure = {"text": "Okay.", "logprob": -0.4, "again": True}
+    worker = ScriptedHearing([unsure], again=["Okay."])
+    samples = joined(recorded("museum"), room(2))
+    heard_by(worker, samples, answering=answering, partial_every_ms=0)
+    assert [kind for kind, _ in worker.asked].count("again") == looks
+
+
 def test_a_second_look_into_an_answer() -> None:
     """While Jarvis speaks nothing is guessed before the words are sure."""
     events = looked_twice("What time does the museum hope.", OPENS, answering=True)
