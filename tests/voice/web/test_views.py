@@ -382,7 +382,7 @@ async def test_settings_are_written(settings: Path) -> None:
         await visit.to("settings")
         await page.get_by_role("switch", name="Learning").uncheck()
         await visit.until(lambda: text_of(settings) == "# mine\nlearning = false  # and this\n")
-        assert visit.house.config.learning is False
+        await visit.until(lambda: visit.house.config.learning is False)
         await expect(page.get_by_role("status").filter(has_text="starts anew")).to_have_count(0)
         await page.get_by_role("textbox", name="Vault folder").fill("/nowhere")
         await page.get_by_role("button", name="Save: Vault folder").click()
