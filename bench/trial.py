@@ -32,7 +32,7 @@ import numpy.typing as npt
 import soxr
 from playwright.async_api import Error, Page
 
-from bench.latency import PEER_HZ, pico, ready
+from bench.latency import NOTEBOOK, PEER_HZ, pico, ready
 from memory.records import Language
 from tests.browser import chromium
 from voice.audio import decode
@@ -304,7 +304,7 @@ async def run(data: Path, folder: Path, only: Sequence[str], flags: Sequence[str
         await _ip(*line.split())
     home = folder / "vault/society/jarvis"
     home.mkdir(parents=True)
-    (home / "USER.md").write_text(table["notebook"].lstrip(), encoding="utf-8")
+    (home / "USER.md").write_text(NOTEBOOK, encoding="utf-8")
     speech = speech_of(load({"voice_es": "kokoro"}))
     sounds = Sounds(data, speech)
     scripts = [

@@ -44,6 +44,7 @@ from voice.records import (
     NotesFound,
     Notice,
     SpeechBegan,
+    Told,
     TurnAdded,
     UserSaid,
 )
@@ -219,7 +220,9 @@ class Caller(ABC, Generic[S]):
         await self.sound(ms - late_ms, 4000)
         return began_ms
 
-    async def end(self, began_ms: int, text: str) -> UserSaid:
+    async def end(
+        self, began_ms: int, text: str, *, told: Told | None = None, answered: bool = True
+    ) -> UserSaid:
         now_s = asyncio.get_running_loop().time()
         said = UserSaid(
             text=text,
@@ -231,7 +234,7 @@ class Caller(ABC, Generic[S]):
             decided_s=now_s,
             transcribed_s=now_s,
         )
-        await self.tell(said)
+        await self.send(HeardFrame(event=said, told=told, answered=answered))
         return said
 
     async def say(self, text: str, ms: int = 1000) -> UserSaid:

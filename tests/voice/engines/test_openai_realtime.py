@@ -37,7 +37,6 @@ from voice.frames import (
     AnswerBeganFrame,
     AnswerDoneFrame,
     AnswerFailedFrame,
-    HeardFrame,
     MicrophoneFrame,
     SpokenFrame,
     TypedFrame,
@@ -51,7 +50,6 @@ from voice.records import (
     SpeechBegan,
     TokensCounted,
     Told,
-    UserSaid,
 )
 from voice.virtual_time import run_virtual
 
@@ -220,27 +218,12 @@ def test_noise_is_cleared_and_gets_no_answer() -> None:
     play(scenario)
 
 
-def spoken(caller: Caller, text: str, began_ms: int) -> UserSaid:
-    now_s = asyncio.get_running_loop().time()
-    return UserSaid(
-        text=text,
-        language="en",
-        began_ms=began_ms,
-        ended_ms=caller.position_ms,
-        guess=None,
-        ended_s=now_s,
-        decided_s=now_s,
-        transcribed_s=now_s,
-    )
-
-
 def test_who_wants_silence_is_not_answered() -> None:
     """The service learns the words of a "stop", which it could answer, and is asked for nothing."""
 
     async def scenario(caller: Caller) -> None:
         began_ms = await caller.begin(600)
-        stop = spoken(caller, "Stop.", began_ms)
-        await caller.send(HeardFrame(event=stop, answered=False))
+        await caller.end(began_ms, "Stop.", answered=False)
         await caller.server.until(lambda: caller.server.received("conversation.item.create"))
         await caller.ask("Hello?")
         await caller.answers(1)
@@ -383,8 +366,7 @@ async def ask_to_remember(caller: Caller, *, typed: bool) -> None:
     else:
         await caller.sound(200)
         began_ms = await caller.begin(1000)
-        said = spoken(caller, "Remember that I'm vegan.", began_ms)
-        await caller.send(HeardFrame(event=said, told=TOLD))
+        await caller.end(began_ms, "Remember that I'm vegan.", told=TOLD)
     await caller.answers(done + 1)
 
 
