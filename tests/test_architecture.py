@@ -148,6 +148,7 @@ PURE = {
     "voice.heard",
     "voice.hearing.endpoint",
     "voice.hearing.own_voice",
+    "voice.hearing.surroundings",
     "voice.hearing.wording",
     "voice.hearing.yielding",
     "voice.playback",

@@ -49,9 +49,11 @@ class Questions:
         found = cast("Language", reply["language"])
         text = cleaned(reply["text"], phrases(found))
         evidence = Evidence(
-            voiced_ms=turn.voiced_ms,
+            voiced_ms=turn.voice.voiced_ms,
             span_ms=turn.last_voice_ms - turn.began_ms,
-            confidence=turn.confidence,
+            confidence=turn.voice.confidence,
+            above_room_db=turn.above_room_db,
+            below_usual_db=turn.below_usual_db,
             logprob=reply["logprob"],
             no_speech=reply["no_speech"],
         )

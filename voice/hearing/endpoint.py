@@ -7,6 +7,7 @@ the order in which answers arrive between two frames doesn't matter.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal
@@ -72,6 +73,15 @@ class FrameSound:
     gate: bool
     probability: float
     level_dbfs: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """What of an open turn is voice: how long, the mean probability of it, its mean level."""
+
+    voiced_ms: int = 0
+    confidence: float = 0.0
+    level_dbfs: float = _SILENT_DBFS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +163,7 @@ class _Turn:
     peak_dbfs: float
     voiced_ms: int = 0
     probability_sum: float = 0.0
+    power_sum: float = 0.0
     last_voice_ms: int = 0
     low_ms: int = 0
     silent_ms: int = 0
@@ -203,17 +214,17 @@ class Endpointer:
         return self._turn is not None and self._turn.pause is not None
 
     @property
-    def voiced_ms(self) -> int:
+    def voice(self) -> Voice:
         """Of the open turn."""
-        return self._turn.voiced_ms if self._turn else 0
-
-    @property
-    def confidence(self) -> float:
-        """Mean probability of the open turn's voiced frames."""
         turn = self._turn
         if turn is None or not turn.voiced_ms:
-            return 0.0
-        return turn.probability_sum / (turn.voiced_ms / FRAME_MS)
+            return Voice()
+        frames = turn.voiced_ms / FRAME_MS
+        return Voice(
+            voiced_ms=turn.voiced_ms,
+            confidence=turn.probability_sum / frames,
+            level_dbfs=10 * math.log10(turn.power_sum / frames),
+        )
 
     @property
     def last_voice_ms(self) -> int:
@@ -285,6 +296,7 @@ class Endpointer:
             peak_dbfs=max(frame.level_dbfs for frame in voiced),
             voiced_ms=len(voiced) * FRAME_MS,
             probability_sum=sum(frame.probability for frame in voiced),
+            power_sum=sum(_power(frame.level_dbfs) for frame in voiced),
             last_voice_ms=self._position_ms,
             lasting_ms=FRAME_MS
             * sum(frame.probability >= settings.barge_in_probability for frame in voiced),
@@ -373,6 +385,7 @@ class Endpointer:
         turn.peak_dbfs = max(turn.peak_dbfs - self._settings.peak_decay_db, sound.level_dbfs)
         turn.voiced_ms += FRAME_MS
         turn.probability_sum += sound.probability
+        turn.power_sum += _power(sound.level_dbfs)
         turn.last_voice_ms = self._position_ms
         turn.low_ms = turn.silent_ms = turn.resuming_ms = turn.insisting_ms = 0
         turn.fell_silent = False
@@ -441,12 +454,19 @@ class Endpointer:
         quietest = min(starts, key=lambda at: sum(levels[at : at + width]))
         at_ms = self._position_ms - (len(levels) - quietest - width // 2) * FRAME_MS
         self._earliest_ms = at_ms
+        rest, voiced_ms = levels[quietest:], max(self._position_ms - at_ms - turn.low_ms, 0)
+        frames = voiced_ms / FRAME_MS
         self._turn = _Turn(
             began_ms=at_ms,
             peak_dbfs=turn.peak_dbfs,
-            voiced_ms=max(self._position_ms - at_ms - turn.low_ms, 0),
-            probability_sum=max(self._position_ms - at_ms - turn.low_ms, 0) / FRAME_MS * 0.9,
+            voiced_ms=voiced_ms,
+            probability_sum=frames * 0.9,
+            power_sum=frames * sum(map(_power, rest)) / len(rest),
             last_voice_ms=max(turn.last_voice_ms, at_ms),
-            levels=deque(levels[quietest:], maxlen=turn.levels.maxlen),
+            levels=deque(rest, maxlen=turn.levels.maxlen),
         )
         return Cut(at_ms=at_ms)
+
+
+def _power(level_dbfs: float) -> float:
+    return float(10 ** (level_dbfs / 10))

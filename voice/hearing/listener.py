@@ -26,11 +26,13 @@ from voice.hearing.endpoint import (
     Over,
     Paused,
     Resumed,
+    Voice,
 )
 from voice.hearing.kept_sound import KeptSound
 from voice.hearing.open_turn import OpenTurn, Words, is_same
 from voice.hearing.own_voice import OwnVoice, Whose
 from voice.hearing.phrases import phrases
+from voice.hearing.surroundings import Surroundings
 from voice.hearing.wording import (
     ending,
     is_backchannel,
@@ -110,6 +112,7 @@ class Listener:
         self._detector = VoiceDetector(settings.judge)
         self._endpointer = Endpointer(settings.endpoint)
         self._sound = KeptSound()
+        self._surroundings = Surroundings()
         self._turns: deque[OpenTurn] = deque()
         self._turn: OpenTurn | None = None
         self._numbers = 0
@@ -166,7 +169,7 @@ class Listener:
         assert len(pcm) == FRAME_BYTES
         self._sound.add(pcm)
         sound = self._detector.frame(pcm, turn_open=self._endpointer.turn_open)
-        before = (self._endpointer.voiced_ms, self._endpointer.confidence)
+        before = self._endpointer.voice
         sound = self._own.frame(sound)
         if self._playback is not None:
             self._answering = self._own.sounding
@@ -177,6 +180,8 @@ class Listener:
         decisions = self._endpointer.frame(sound, answering=answering)
         at_s = self._now() if came_s is None else came_s
         self._sound.came(self._endpointer.position_ms, at_s)
+        if not self._answering:
+            self._surroundings.frame(self._endpointer.position_ms, sound.level_dbfs)
         for decision in decisions:
             self._follow(decision, before)
         turn = self._turn
@@ -184,7 +189,7 @@ class Listener:
             self._sound.forget_before(self.position_ms - self._settings.endpoint.preroll_ms - 1000)
             return
         self._ask_when_due(turn)
-        turn.voiced_ms, turn.confidence = self._endpointer.voiced_ms, self._endpointer.confidence
+        turn.voice = self._endpointer.voice
         turn.last_voice_ms = self._endpointer.last_voice_ms
         if not self._endpointer.pausing:
             turn.answered_into = self._answering
@@ -198,7 +203,7 @@ class Listener:
 
     async def finish(self) -> None:
         """The microphone is off: an open turn ends here, and its words are waited for."""
-        before = (self._endpointer.voiced_ms, self._endpointer.confidence)
+        before = self._endpointer.voice
         for decision in self._endpointer.flush():
             self._follow(decision, before)
         await self.settle()
@@ -215,14 +220,14 @@ class Listener:
 
     # Decisions --------------------------------------------------------------------------
 
-    def _follow(self, decision: Decision, before: tuple[int, float]) -> None:
+    def _follow(self, decision: Decision, before: Voice) -> None:
         turn = self._turn
         match decision:
             case Began():
                 self._open(decision.began_ms, decision.audio_from_ms)
             case Paused() if turn is not None:
                 turn.last_voice_ms = decision.ended_ms
-                turn.voiced_ms, turn.confidence = before
+                turn.voice = before
                 turn.pause = decision.number
                 due_ms = decision.ended_ms + self._settings.ask_after_ms
                 late = due_ms > self.position_ms and not self._answering
@@ -241,10 +246,10 @@ class Listener:
                 turn.lasting_since_ms = self.position_ms
                 self._ask_partial(turn)
             case Over() if turn is not None:
-                turn.voiced_ms, turn.confidence = before
+                turn.voice = before
                 self._close(turn, decision, self.position_ms)
             case Cut() if turn is not None:
-                turn.voiced_ms, turn.confidence = before
+                turn.voice = before
                 self._withdraw(turn)
                 over = Over(ended_ms=decision.at_ms, number=None, worth_words=True, why="flushed")
                 self._close(turn, over, decision.at_ms)
@@ -310,6 +315,7 @@ class Listener:
             self._barge_in(turn)
         if found.sure:
             self._language = found.language
+        self._surroundings.said(turn.began_ms, over.ended_ms, turn.voice.level_dbfs)
         guess = turn.told_guess if turn.told_guess == over.number else None
         if guess is None:
             self._withdraw(turn)
@@ -433,7 +439,7 @@ class Listener:
             self._barge_in(turn)  # the transcriber is too slow: a lasting voice has to do
             return
         every_ms = 240 if undecided else settings.partial_every_ms
-        if not every_ms or self._endpointer.pausing or turn.voiced_ms < 200:
+        if not every_ms or self._endpointer.pausing or turn.voice.voiced_ms < 200:
             return
         if self.position_ms - turn.last_words_ms >= every_ms:
             self._ask_partial(turn)
@@ -448,8 +454,16 @@ class Listener:
         if self._asking_partial or (self._final is not None and not self._final.done()):
             return
         turn.last_words_ms = self.position_ms
+        self._compare_loudness(turn)
         audio = self._sound.between(turn.audio_from_ms, self.position_ms)
         self._partial = self._start(self._understand_part(turn, audio))
+
+    def _compare_loudness(self, turn: OpenTurn) -> None:
+        around, usual = self._surroundings.before(turn.began_ms), self._surroundings.usual_dbfs
+        if around is not None:
+            turn.above_room_db = turn.voice.level_dbfs - around
+        if usual is not None:
+            turn.below_usual_db = usual - turn.voice.level_dbfs
 
     async def _understand_part(self, turn: OpenTurn, audio: bytes) -> None:
         try:
@@ -513,6 +527,7 @@ class Listener:
         to_ms = self.position_ms if turn.asked_to_ms is None else turn.asked_to_ms
         audio = turn.audio or self._sound.between(turn.audio_from_ms, to_ms)
         turn.last_words_ms = self.position_ms
+        self._compare_loudness(turn)
         try:
             known = turn.guessed.get(number) if number is not None else None
             found = known or await self._called_out(
@@ -565,7 +580,7 @@ class Listener:
         """Instead of words that mean nothing in an answer the word of stopping that was called into
         it, if it was one."""
         into_answer = self._answering and not turn.barged
-        if not into_answer or turn.voiced_ms > _CALLED_OUT_MS:
+        if not into_answer or turn.voice.voiced_ms > _CALLED_OUT_MS:
             return found
         if found.nothing is None and is_clear(found.text, found.logprob):
             return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from memory.records import Language
-from voice.hearing.endpoint import Over
+from voice.hearing.endpoint import Over, Voice
 from voice.hearing.own_voice import Suspicion
 from voice.hearing.wording import words
 from voice.records import Heard
@@ -59,8 +60,11 @@ class OpenTurn:
     lasting_since_ms: int = 0
     shown: str = ""
     last_words_ms: int = 0
-    voiced_ms: int = 0
-    confidence: float = 0.0
+    voice: Voice = field(default_factory=Voice)
+    above_room_db: float = math.inf
+    """How much louder its voice is than it was before it; infinite where that isn't known."""
+    below_usual_db: float = 0.0
+    """How much softer than the user's turns before it."""
     last_voice_ms: int = 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -20,8 +21,13 @@ _LONGEST_LOOP_WORDS = 12
 _FEW_WORDS = 2
 _CLEAR_OF_FEW_LOGPROB = -0.7
 _CLEAR_LOGPROB = -0.85
-_LEAST_LOGPROB = ((0.8, -1.3), (0.7, -1.0), (0.55, -0.8), (0.0, -0.6))
+_LEAST_LOGPROB = ((0.8, -1.3), (0.7, -1.0), (0.55, -0.8), (-1.0, -0.6))
 """By how much it sounds like a voice."""
+_STANDS_OUT_DB = 8.0
+_LESS_SURE = 0.15
+"""Is a voice that doesn't stand out: no louder than what was before, or much softer than usual."""
+_MUCH_SOFTER_DB = 12.0
+"""A crowd or a television across the room; somebody who steps back is not that soft."""
 _MOST_SIGNS = 3
 """Who strings more of them together wants to speak."""
 
@@ -46,6 +52,8 @@ class Evidence:
     """What the sound shows for words. `confidence` is the mean probability of voice over voiced frames.
 
     `span_ms` is from the first voice to the last, pauses included, `voiced_ms` without them. `logprob` is the mean over tokens, `no_speech` the transcriber's own doubt, 0 to 1.
+    `above_room_db` is how much louder the voice is than it was before it, `below_usual_db` how much
+    softer than the user's turns before.
     """
 
     voiced_ms: int
@@ -53,6 +61,8 @@ class Evidence:
     confidence: float
     logprob: float
     no_speech: float
+    above_room_db: float = math.inf
+    below_usual_db: float = 0.0
 
 
 def words(text: str) -> list[str]:
@@ -157,7 +167,8 @@ def why_nothing(text: str, evidence: Evidence, phrases: Phrases) -> str | None:
     if evidence.no_speech > 0.6 and evidence.logprob < -0.7:
         return "the transcriber heard no speech"
     # The less it sounds like a voice close by, the surer its words have to be.
-    least = next(least for voice, least in _LEAST_LOGPROB if evidence.confidence >= voice)
+    near = evidence.confidence - (0.0 if _stands_out(evidence) else _LESS_SURE)
+    least = next(least for voice, least in _LEAST_LOGPROB if near >= voice)
     if evidence.logprob < least:
         return "too unclear to be words"
     if len(whole) > _MOST_CHARS_PER_S * evidence.span_ms / 1000:
@@ -165,6 +176,22 @@ def why_nothing(text: str, evidence: Evidence, phrases: Phrases) -> str | None:
     slow = len(whole) < _FEWEST_CHARS_PER_VOICED_S * evidence.voiced_ms / 1000
     if slow and evidence.voiced_ms >= _LONG_VOICE_MS:
         return "far more voice than words: a crowd, a song, a television"
-    if whole in phrases.doubtful and (evidence.confidence < 0.7 or evidence.no_speech > 0.6):
-        return "too little voice for words that are often invented"
+    if _is_all(said, phrases.doubtful):
+        if evidence.confidence < 0.7 or evidence.no_speech > 0.6:
+            return "too little voice for words that are often invented"
+        if not _stands_out(evidence):
+            return "words that are often invented, out of the room"
     return None
+
+
+def _stands_out(evidence: Evidence) -> bool:
+    above, below = evidence.above_room_db, evidence.below_usual_db
+    return above >= _STANDS_OUT_DB and below <= _MUCH_SOFTER_DB
+
+
+def _is_all(said: list[str], among: frozenset[str]) -> bool:
+    """Whether these words are some of the phrases, one after the other."""
+    return not said or any(
+        " ".join(said[:length]) in among and _is_all(said[length:], among)
+        for length in range(1, len(said) + 1)
+    )

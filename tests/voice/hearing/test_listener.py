@@ -134,6 +134,31 @@ def test_noise_is_no_turn(noise: Callable[[], Samples], answering: bool) -> None
     assert worker.asked == []
 
 
+def louder(samples: Samples, by_db: float) -> Samples:
+    return (samples * 10 ** (by_db / 20)).clip(-32_000, 32_000).astype(np.int16)
+
+
+@pytest.mark.parametrize(
+    ("by_db", "around", "turns"),
+    [
+        (0, 6.0, 2),
+        (-6, 6.0, 2),  # whoever turns away
+        (-20, 6.0, 1),  # a television across the room
+        (0, 900.0, 1),  # no louder than what was before
+    ],
+)
+def test_thanks_out_of_the_room(by_db: float, around: float, turns: int) -> None:
+    """What a transcriber hears in every crowd counts where it stands out as the user does."""
+    worker = ScriptedHearing(["What time does the museum open tomorrow?", "Thank you very much."])
+    question, thanks = recorded("museum"), louder(recorded("museum")[:RATE_HZ], by_db)
+    quiet, noisy = room(3), room(4, around)
+    events = heard_by(worker, joined(quiet, question, noisy, thanks, noisy[: 2 * RATE_HZ]))
+    assert kinds(events).count("UserSaid") == turns
+    if turns == 1:
+        last = [event for event in events if isinstance(event, NoTurn)][-1]
+        assert last.reason == "words that are often invented, out of the room"
+
+
 @pytest.mark.parametrize("judge", ["silero", "webrtcvad"])
 def test_a_spoken_question(judge: Judge) -> None:
     """A question from sample 0: it begins, is guessed, and is told with its guess."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memory.records import LANGUAGES, Language
@@ -23,6 +25,8 @@ from voice.hearing.wording import (
 SPOKEN = Evidence(voiced_ms=900, span_ms=1100, confidence=0.95, logprob=-0.25, no_speech=0.05)
 SOFT = Evidence(voiced_ms=400, span_ms=450, confidence=0.8, logprob=-0.5, no_speech=0.3)
 CLICKS = Evidence(voiced_ms=120, span_ms=140, confidence=0.55, logprob=-0.6, no_speech=0.5)
+ACROSS = replace(SPOKEN, above_room_db=20.0, below_usual_db=15.0)
+IN_A_CROWD = replace(SPOKEN, above_room_db=3.0)
 HISS = Evidence(voiced_ms=600, span_ms=700, confidence=0.6, logprob=-0.8, no_speech=0.75)
 
 
@@ -127,6 +131,17 @@ def test_cleaned(language: Language, text: str, expected: str) -> None:
         ("es", "Gracias.", HISS, False),
         ("en", "That's what I'm talking about.", CLICKS, False),
         ("en", "...", SPOKEN, False),
+        ("en", "Thank you very much.", SPOKEN, True),
+        ("en", "Thank you very much.", ACROSS, False),
+        ("en", "Thank you very much. Thank you.", IN_A_CROWD, False),
+        ("en", "Thank you very much, Robin.", IN_A_CROWD, True),
+        ("de", "Vielen Dank.", IN_A_CROWD, False),
+        ("es", "Muchas gracias.", ACROSS, False),
+        ("en", "When is the museum open?", ACROSS, True),
+        ("en", "I would be so glad.", replace(SPOKEN, logprob=-1.25), True),
+        ("en", "I would be so glad.", replace(ACROSS, logprob=-1.25), False),
+        ("en", "You did it.", replace(IN_A_CROWD, confidence=0.65, logprob=-0.75), False),
+        ("en", "You did it.", replace(SPOKEN, confidence=0.65, logprob=-0.75), True),
         ("en", "Stop.", SOFT, True),
         (
             "en",
