@@ -7,6 +7,7 @@ grammar: stems only have to be the same on both sides of a comparison.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +29,8 @@ _TOKEN = re.compile(
 WORDS = re.compile(r"[^\W_]+")
 """Words of folded text, for comparing how two texts run."""
 
-_SHOUTED = 12
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SHOUTED_CHARS = 12
 _LINK_TAIL = ".,;:!?)'\"]}"
 
 
@@ -152,7 +154,7 @@ class Lexicon:
 
     def _words(self, text: str) -> Iterator[Word]:
         piece = folded(text)
-        shouted = len(text) > _SHOUTED and text.isupper()  # tells nothing about names
+        shouted = _shouted(text)
         for match in _TOKEN.finditer(piece.text):
             kind: WordKind = match.lastgroup  # type: ignore[assignment]
             token = match.group()
@@ -164,7 +166,9 @@ class Lexicon:
                 yield Word(token, start, end, kind, key=f"#{_number(token)}")
             elif kind == "word":
                 raw = text[start:end]
-                capital = raw[:1].isupper() and not shouted
+                run = bisect_right(shouted, (start, len(text)))
+                loud = run > 0 and start < shouted[run - 1][1]
+                capital = raw[:1].isupper() and not loud
                 token = self._accented.get(raw.lower(), token)
                 for part in self.parts(token):
                     key, turned = self.key(part)
@@ -198,6 +202,21 @@ class Lexicon:
             else:
                 yield words[at]
                 at += 1
+
+
+def _shouted(text: str) -> list[tuple[int, int]]:
+    """Where capitals tell nothing about names: runs of words that have no small letter."""
+    runs: list[tuple[int, int]] = []
+    first = last = -1
+    for match in _LETTERS.finditer(text):
+        if match.group().isupper():
+            first, last = (match.start() if last < 0 else first), match.end()
+        elif last >= 0:
+            runs.append((first, last))
+            last = -1
+    if last >= 0:
+        runs.append((first, last))
+    return [run for run in runs if run[1] - run[0] > _SHOUTED_CHARS]
 
 
 def _number(token: str) -> str:

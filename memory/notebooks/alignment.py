@@ -396,7 +396,8 @@ def _last_verb_lost(case: Case, clause: Clause, source: Clause, left_out: list[i
     """ "Ich habe mein Boot verkauft" makes no "hat ein Boot"."""
     ends = case.acts.last_verb_ends
     words = case.evidence.reading.words
-    last = max((at for at in range(source.first, source.last) if words[at].key), default=-1)
+    mine = range(source.first, source.last)
+    last = max((at for at in mine if words[at].key), default=-1)
     if not ends or last not in left_out or words[last].capital:
         return False
     bare = all(
@@ -406,7 +407,10 @@ def _last_verb_lost(case: Case, clause: Clause, source: Clause, left_out: list[i
     return (
         bare
         and words[last].text.endswith(ends)
-        and not _governor(case.acts, case.evidence.reading, last, source.first)
+        and (
+            any(_is(case.acts, case.evidence.reading, at, "auxiliaries") for at in mine)
+            or not _governor(case.acts, case.evidence.reading, last, source.first)
+        )
     )
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from memory.languages import acts, dates
 from memory.languages.acts import THIRD, USER, Acts, Clause, Reading, acts_of, read
+from memory.languages.acts.line import STOPS
 from memory.languages.words import Word
 from memory.notebooks import canonical
 from memory.notebooks.evidence import Evidence
@@ -413,7 +414,31 @@ def names_time(reading: Reading) -> bool:
 
 
 def _asked(reading: Reading) -> bool:
-    """A question mark that no clause of its own explains makes all of it a question."""
-    if not any(word.text == "?" for word in reading.words):
-        return False
-    return not any(clause.question or clause.request for clause in reading.clauses)
+    """A question mark that no question or request in front of it explains makes all of it a
+    question."""
+    asks = False
+    for clause in reading.clauses:
+        asks = asks or clause.question or clause.request
+        for word in reading.words[clause.first : clause.last]:
+            if word.text == "?" and not asks:
+                return True
+            if word.text in STOPS:
+                asks = False
+    return False
+
+
+def resolved_in(case: Case, clause: Clause) -> Clause:
+    """The clause with "she" resolved, as far as it can be."""
+    return next(
+        (
+            one.clause
+            for each in case.said.values()
+            for one in each
+            if one.source == "quote" and one.clause.first == clause.first
+        ),
+        clause,
+    )
+
+
+def meanings(reading: Reading) -> set[str]:
+    return {word.key for word in reading.words if word.key}

@@ -242,15 +242,23 @@ def _heard_before(reading: Reading, widened: range, turns: Sequence[Turn], posit
     said = _words(" ".join(reading.words[at].text for at in widened))
     if len(said) < _HEARD_WORDS:
         return False
-    heard = _just_heard(turns[:position])
-    return any(_resembles(said, _words(turn.text), _HEARD_SHARE) for turn in heard)
+    heard = [_words(turn.text) for turn in _just_heard(turns[:position])]
+    return any(
+        _resembles(said, words, _HEARD_SHARE) or any(True for _ in _runs(said, words, _HEARD_WORDS))
+        for words in heard
+    )
 
 
 def _on_screen(reading: Reading, widened: range, turns: Sequence[Turn], position: int) -> bool:
-    """Whether most of it, or a run of its words, stood where the user could read it."""
-    spoken = [reading.words[at] for at in widened if reading.words[at].kind != "mark"]
-    said = _words(" ".join(word.text for word in spoken))
-    keyed = set(_words(" ".join(word.text for word in spoken if word.key)))
+    """Whether most of it, or a run of words that it has a part in, stood where the user could read
+    it."""
+    parts = [
+        (part, at in widened, bool(word.key))
+        for at, word in enumerate(reading.words)
+        if word.kind != "mark"
+        for part in _words(word.text)
+    ]
+    said = [part for part, quoted, _ in parts if quoted]
     for other, turn in enumerate(turns):
         shown = turn.origin in ("tool", "note", "pasted", "prefilled") or (
             turn.speaker == "assistant" and len(turn.text) > SCREEN_CHARS and other < position
@@ -265,19 +273,17 @@ def _on_screen(reading: Reading, widened: range, turns: Sequence[Turn], position
         words = _words(" ".join(words))
         if len(said) >= _ECHO_WORDS and _resembles(said, words, _SCREEN_SHARE):
             return True
-        if _shares_run(said, words, keyed):
-            return True
+        for at in _runs([part for part, _, _ in parts], words, _RUN_WORDS):
+            run = parts[at : at + _RUN_WORDS]
+            if any(quoted for _, quoted, _ in run) and sum(keyed for _, _, keyed in run) >= 2:
+                return True
     return False
 
 
-def _shares_run(said: list[str], shown: list[str], keyed: set[str]) -> bool:
-    """A run of words in both, with two words in it that carry meaning."""
-    runs = {tuple(shown[at : at + _RUN_WORDS]) for at in range(len(shown) - _RUN_WORDS + 1)}
-    return any(
-        tuple(said[at : at + _RUN_WORDS]) in runs
-        and sum(word in keyed for word in said[at : at + _RUN_WORDS]) >= 2
-        for at in range(len(said) - _RUN_WORDS + 1)
-    )
+def _runs(said: list[str], shown: list[str], length: int) -> Iterator[int]:
+    """Where so many words of `said` in a row stand in `shown` too."""
+    runs = {tuple(shown[at : at + length]) for at in range(len(shown) - length + 1)}
+    return (at for at in range(len(said) - length + 1) if tuple(said[at : at + length]) in runs)
 
 
 def _words(text: str) -> list[str]:

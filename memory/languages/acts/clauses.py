@@ -428,7 +428,9 @@ def _kept(line: Line, first: int, last: int) -> frozenset[str]:
 
 
 def _asks(line: Line, first: int, last: int) -> bool:
-    opened = first > 0 and line.words[first - 1].text == "¿"
+    opened = any(
+        line.words[at].text == "¿" for at in range(max(0, first - 1), min(first + 1, last))
+    )
     return opened or line.within("question", first, last)
 
 

@@ -87,7 +87,10 @@ def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
                 for one, other in zip(first, again, strict=True)
             )
             comma = any(each.text == "," for each in kept[first[0] : again[-1]]) if same else False
-            if same and not (length == 1 and (comma or word.text in acts.listed("particle"))):
+            answers = word.text in acts.listed("particle") and not (
+                first and first[0] and kept[first[0] - 1].kind == "word"
+            )  # "no, no", and not "he no no longer"
+            if same and not (length == 1 and (comma or answers)):
                 del kept[first[0] : again[0]]
                 break
     return tuple(kept)

@@ -1,29 +1,10 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
 import pytest
 
-from memory.notebooks.case import Case, Grounds
 from memory.notebooks.dropped import drops_nothing
-from memory.notebooks.evidence import Evidence, found
-from memory.records import Language, Proposal, Turn
-
-AT = datetime.fromisoformat("2026-12-02T10:00:00+01:00")
-
-
-def case(said: str, text: str, language: Language, entry: str | None = None) -> Case:
-    turn = Turn(
-        conversation="c1", index=0, speaker="user", text=said, language=language,
-        began_at=AT, ended_at=AT + timedelta(seconds=5), origin="spoken",
-    )  # fmt: skip
-    proposal = Proposal(
-        operation="update" if entry else "add", notebook="USER.md", entry=entry, text=text, quote=said
-    )  # fmt: skip
-    place = next(iter(found(said, (turn,))))
-    assert isinstance(place, Evidence)
-    return Case.of(proposal, Grounds(turns=(turn,), notebooks={}), place)
-
+from memory.records import Language
+from tests.memory.cases import case
 
 LEFT_OUT: list[tuple[Language, str, str, str]] = [
     # in front of what is taken over

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from memory.notebooks.read_aloud import not_read_aloud
+from memory.records import Language
+from tests.memory.cases import case
+from tests.memory.turns import said as turn
+
+NOT_MEANT: list[tuple[Language, str]] = [
+    ("en", "the letter says I owe the club forty pounds"),
+    ("en", "imagine I live on a boat in Leith"),
+    ("en", "I live on a boat in Leith, just kidding"),
+    ("en", "you said that I live on a boat"),
+    ("en", 'and then "I live on a boat in Leith" was all'),
+    ("de", "in der Mail steht, ich wohne auf einem Boot"),
+    ("de", "stell dir vor, ich wohne auf einem Boot"),
+    ("es", "la carta dice que vivo en un barco"),
+    ("es", "imagina que vivo en un barco"),
+    ("es", "¿que voy a estar jubilado yo"),
+    ("es", "que me he comprado un barco yo, qué cosas"),
+]
+
+
+@pytest.mark.parametrize(("language", "said"), NOT_MEANT)
+def test_what_is_read_or_not_meant_proves_nothing(language: Language, said: str) -> None:
+    refusal = not_read_aloud(case(said, "Lives on a boat", language))
+    assert refusal is not None
+    assert refusal.rule == "L5.1"
+
+
+@pytest.mark.parametrize("said", ["I live on a boat in Leith", "I read a lot and I like songs"])
+def test_what_is_said_is_meant(said: str) -> None:
+    assert not_read_aloud(case(said, "Lives on a boat", "en")) is None
+
+
+def test_the_next_turn_may_take_it_back() -> None:
+    said = "I live on a boat in Leith"
+    joke = turn("just kidding", 1)
+    assert not_read_aloud(case(said, "Lives on a boat", "en", after=(joke,))) is not None
