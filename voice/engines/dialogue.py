@@ -167,7 +167,7 @@ class Dialogue:
         for shortened in (False, True):
             try:
                 messages = self.history.messages(said, notes, alone=alone)
-                answer = self._model.answer(messages, max_tokens=max_tokens)
+                answer = self._model.answer(messages, max_tokens=max_tokens, aside=alone)
                 async with aclosing(answer) as pieces:
                     async for piece in pieces:
                         yield piece

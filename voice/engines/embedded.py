@@ -3,6 +3,9 @@
 The prompt is rendered here, not by the server, so that the beginning of the user's words
 can be worked through while they still speak. The state after the prefix is kept on disk:
 restoring it takes milliseconds, working through it again some ten seconds.
+
+The server holds two sequences over one memory: the conversation, and what is asked aside
+(a question asked again alone, background work), which would else take the conversation's place.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from typing import Any
 import httpx
 
 from voice.engines.event_stream import StreamMalformed, read_events
+from voice.engines.history import CHARS_PER_TOKEN
 from voice.engines.language_model import ContextExceeded, Message, Usage
 from voice.engines.small_model import leanings
 from voice.errors import EngineUnavailable, VoiceFault, WorkerFailed
@@ -41,6 +45,7 @@ _FIRST_EVENT_TIMEOUT_S = 120.0
 _SPEED_FILE = "speed.json"
 _TOKENS_FOR_A_SPEED = 8
 _END_POLLS, _END_POLL_S = 20, 0.05
+_CONVERSATION, _ASIDE = 0, 1  # the server's slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +195,9 @@ class EmbeddedModel:
         self._address = ""
         self._prefix: str | None = None
         self._loaded: str | None = None
+        self._loaded_aside: str | None = None
+        self._beginning, self._state = "", states
+        self._conversation_tokens = 0
         self._getting_ready = asyncio.Lock()
         self._prefilling: asyncio.Task[None] | None = None
         self._speed: float | None = None
@@ -227,7 +235,7 @@ class EmbeddedModel:
         await asyncio.wait({self._prefilling})
 
     async def answer(
-        self, messages: Sequence[Message], *, max_tokens: int
+        self, messages: Sequence[Message], *, max_tokens: int, aside: bool = False
     ) -> AsyncGenerator[str | Usage, None]:
         await self._drop_prefill()
         body = {
@@ -236,7 +244,7 @@ class EmbeddedModel:
             **asdict(self._sampling),
         }
         counted = False
-        async with aclosing(self._events(body)) as events:
+        async with aclosing(self._events(body, aside=aside)) as events:
             async for event in events:
                 progress = event.get("prompt_progress")
                 if progress is not None and not counted:
@@ -254,22 +262,19 @@ class EmbeddedModel:
     ) -> tuple[str, Usage]:
         """A whole answer that holds to a JSON schema, for background work.
 
-        It takes the place of the conversation in the model; the next answer restores the
-        prefix and reads the conversation again. Cancelling it frees the model.
+        Where memory doesn't hold it beside the conversation it takes its place; the next answer
+        restores the prefix and reads the conversation again. Cancelling it frees the model.
         """
         await self._drop_prefill()
         body = {**_question_body(messages, max_tokens), "temperature": 0.0}
         if schema is not None:
             body["json_schema"] = schema
         given = ""
-        try:
-            async with aclosing(self._events(body)) as events:
-                async for event in events:
-                    given += event.get("content", "")
-                    if event.get("stop"):
-                        return given, self._usage(event)
-        finally:
-            self._loaded = None
+        async with aclosing(self._events(body, aside=True)) as events:
+            async for event in events:
+                given += event.get("content", "")
+                if event.get("stop"):
+                    return given, self._usage(event)
         raise WorkerFailed("The language model's answer broke off. Ask again.")
 
     async def close(self) -> None:
@@ -302,7 +307,7 @@ class EmbeddedModel:
                 if self._client is not None:
                     await self._client.aclose()
                 self._client = _client_of(started)
-                self._loaded = None
+                self._loaded = self._loaded_aside = None
                 with _translated():
                     await self._check_format(self._client)
                 self._address = started["address"]
@@ -329,7 +334,9 @@ class EmbeddedModel:
         prompt = rendered([Message("system", prefix)])
         began_s = time.monotonic()
         state = self._states / await asyncio.to_thread(self._state_name, prompt)
-        if await asyncio.to_thread(is_whole, state) and await self._restore(client, state):
+        self._beginning, self._state = prompt, state
+        self._conversation_tokens = int(len(prompt) / CHARS_PER_TOKEN)
+        if await self._restore(client, state, _CONVERSATION):
             log.info("prefix restored in %.0f ms", (time.monotonic() - began_s) * 1000)
             return
         async with aclosing(read_events(client, "/completion", _prefill_body(prompt))) as events:
@@ -337,7 +344,9 @@ class EmbeddedModel:
                 _raise_error(event)
         log.info("prefix worked through in %.1f s", time.monotonic() - began_s)
         with at_work():
-            saved = await client.post("/slots/0?action=save", json={"filename": state.name})
+            saved = await client.post(
+                f"/slots/{_CONVERSATION}?action=save", json={"filename": state.name}
+            )
         if saved.is_error:
             log.warning("the state after the prefix can't be saved in %s", self._states)
             return
@@ -348,30 +357,60 @@ class EmbeddedModel:
             log.warning("the state after the prefix can't be kept: %s", fault)
 
     def _state_name(self, prompt: str) -> str:
-        settings = f"xllamacpp {version('xllamacpp')} context {self._context_tokens}"
+        settings = f"xllamacpp {version('xllamacpp')} context {self._context_tokens} of two"
         return state_name(model_identity(self._path), prompt, settings)
 
-    async def _restore(self, client: httpx.AsyncClient, state: Path) -> bool:
+    async def _restore(self, client: httpx.AsyncClient, state: Path, slot: int) -> bool:
+        if not await asyncio.to_thread(is_whole, state):
+            return False
         with at_work():
-            response = await client.post("/slots/0?action=restore", json={"filename": state.name})
+            response = await client.post(
+                f"/slots/{slot}?action=restore", json={"filename": state.name}
+            )
         if response.is_error:
             return False
         with contextlib.suppress(OSError):  # the time of last use, for pruning only
             await asyncio.to_thread(os.utime, state)
         return True
 
-    async def _events(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+    async def _slot(
+        self, client: httpx.AsyncClient, body: Mapping[str, Any], *, aside: bool
+    ) -> int:
+        """Where this is to be asked: what is aside beside the conversation, if memory holds both,
+        and if the prefix that it begins with needn't be worked through for that."""
+        prompt: str = body["prompt"]
+        begins = prompt.startswith(self._beginning)
+        needs = len(prompt) / CHARS_PER_TOKEN + body["n_predict"]
+        if aside and self._conversation_tokens + needs <= self._context_tokens:
+            if not begins:
+                self._loaded_aside = None
+                return _ASIDE
+            if self._loaded_aside != self._prefix:
+                restored = await self._restore(client, self._state, _ASIDE)
+                self._loaded_aside = self._prefix if restored else None
+            if self._loaded_aside is not None:
+                return _ASIDE
+        if not begins:
+            self._loaded = None
+        return _CONVERSATION
+
+    async def _events(
+        self, body: dict[str, Any], *, aside: bool = False
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """The answer's events. A server that died before the first one is started again, once."""
         for attempt in ("first", "last"):
             client = await self._ready()
             given = False
             try:
                 with _translated():
+                    slot = await self._slot(client, body, aside=aside)
                     async with aclosing(
-                        read_events(client, "/completion", _streaming(body))
+                        read_events(client, "/completion", _streaming(body, slot))
                     ) as all_:
                         async for event in all_:
                             _raise_error(event)
+                            if slot == _CONVERSATION:
+                                self._count(event, body["n_predict"])
                             given = True
                             yield event
                 return
@@ -380,6 +419,14 @@ class EmbeddedModel:
                     raise
                 log.warning("the language model died; it is started again")
                 await self._wait_for_end()
+
+    def _count(self, event: Mapping[str, Any], most_tokens: int) -> None:
+        """How much of memory the conversation takes, at most, when this is answered."""
+        if "prompt_progress" not in event:
+            return
+        self._conversation_tokens = event["prompt_progress"]["total"] + most_tokens
+        if self._conversation_tokens > self._context_tokens // 2:
+            self._loaded_aside = None  # the server takes the room that it needs from there
 
     async def _wait_for_end(self) -> None:
         """A dying process closes its sockets a moment before its end is known."""
@@ -431,8 +478,8 @@ def _prefill_body(prompt: str) -> dict[str, Any]:
     return _streaming({"prompt": prompt, "n_predict": 0})
 
 
-def _streaming(body: dict[str, Any]) -> dict[str, Any]:
-    return {**body, "stream": True, "cache_prompt": True, "id_slot": 0}
+def _streaming(body: dict[str, Any], slot: int = _CONVERSATION) -> dict[str, Any]:
+    return {**body, "stream": True, "cache_prompt": True, "id_slot": slot}
 
 
 def _raise_error(event: dict[str, Any]) -> None:

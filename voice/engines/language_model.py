@@ -65,9 +65,10 @@ class LanguageModel(Protocol):
         ...
 
     def answer(
-        self, messages: Sequence[Message], *, max_tokens: int
+        self, messages: Sequence[Message], *, max_tokens: int, aside: bool = False
     ) -> AsyncGenerator[str | Usage, None]:
         """Pieces of text as they come, and a Usage last. Closing the iterator stops the model.
+        `aside`: the conversation goes on without this question, so its state should be kept.
 
         A first Usage comes in front of the text where the server counts the prompt before
         it answers. May raise ContextExceeded before the first piece.

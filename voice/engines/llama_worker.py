@@ -49,11 +49,12 @@ def main(arguments: list[str]) -> None:
     p = xllamacpp.CommonParams()
     p.model.path = str(path)
     p.n_ctx = context_tokens
-    p.n_parallel = 1
+    p.n_parallel = 2  # the conversation, and what is asked aside
+    p.kv_unified = True  # over one memory
     p.n_batch = p.n_ubatch = BATCH_TOKENS
     p.cpuparams.n_threads = p.cpuparams_batch.n_threads = threads
     p.cpuparams.poll = p.cpuparams_batch.poll = 0  # spinning takes a core from the other workers
-    p.cache_ram_mib = 0  # one conversation: its slot is the cache
+    p.cache_ram_mib = 0  # the slots are the cache
     p.hostnames = ["127.0.0.1"]
     p.port = 0
     p.api_keys = [key]

@@ -202,7 +202,11 @@ class OpenAICompatibleModel:
         await asyncio.wait({self._prefilling})
 
     async def answer(
-        self, messages: Sequence[Message], *, max_tokens: int
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        aside: bool = False,  # noqa: ARG002 - what a server keeps is its own affair
     ) -> AsyncGenerator[str | Usage, None]:
         await self._drop_prefill()
         told, stopped, ended = _UsageTold(), True, False

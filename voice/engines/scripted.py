@@ -16,7 +16,8 @@ class ScriptedModel:
 
     Costs `first_s` before the first word and `word_s` for each further one, in seconds of
     the loop's clock. `requests` keeps what was asked, `prefills` what was worked through
-    beforehand, `stopped` how many answers were closed before their end.
+    beforehand, `asides` which requests were asked aside, `stopped` how many answers were closed
+    before their end.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class ScriptedModel:
         self.prefix: str | None = None
         self.requests: list[tuple[Message, ...]] = []
         self.prefills: list[tuple[tuple[Message, ...], str]] = []
+        self.asides: list[bool] = []
         self.stopped = 0
         self.closed = False
 
@@ -54,9 +56,10 @@ class ScriptedModel:
         self.prefills.append((tuple(messages), partial))
 
     async def answer(
-        self, messages: Sequence[Message], *, max_tokens: int
+        self, messages: Sequence[Message], *, max_tokens: int, aside: bool = False
     ) -> AsyncGenerator[str | Usage, None]:
         self.requests.append(tuple(messages))
+        self.asides.append(aside)
         prompt_tokens = sum(len(message.content.split()) for message in messages)
         ended = False
         try:

@@ -133,6 +133,7 @@ async def test_a_small_model_that_falls_into_what_it_said_is_asked_again(
     chat, model = small(lambda _: answers.pop(0))
     await replied(chat, "Hör bitte damit auf.")
     assert await replied(chat, "Wie heißt mein Hund?") == alone
+    assert model.asides == [False, False, True]  # the conversation stays in the model
     assert model.requests[-1] == (
         Message("system", PREFIX.text),
         Message("system", time_told("local", NOW)),

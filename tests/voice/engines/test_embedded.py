@@ -211,10 +211,10 @@ async def model(tmp_path: Path) -> AsyncGenerator[EmbeddedModel, None]:
 
 
 async def answered(
-    model: EmbeddedModel, messages: list[Message], *, max_tokens: int = 12
+    model: EmbeddedModel, messages: list[Message], *, max_tokens: int = 12, aside: bool = False
 ) -> tuple[str, list[Usage]]:
     text, usages = "", []
-    async with aclosing(model.answer(messages, max_tokens=max_tokens)) as pieces:
+    async with aclosing(model.answer(messages, max_tokens=max_tokens, aside=aside)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Usage):
                 usages.append(piece)
@@ -276,6 +276,65 @@ async def test_the_user_s_beginning_is_cached(model: EmbeddedModel) -> None:
     assert first.cached_tokens is not None
     # Behind it come at most: "box 3?", the end of the message, the assistant's beginning.
     assert first.prompt_tokens - first.cached_tokens <= 12
+
+
+async def read_anew(model: EmbeddedModel, messages: list[Message], *, aside: bool = False) -> int:
+    """How many tokens of these messages were not known when they were asked."""
+    _, (first, _) = await answered(model, messages, max_tokens=4, aside=aside)
+    assert first.prompt_tokens is not None
+    assert first.cached_tokens is not None
+    return first.prompt_tokens - first.cached_tokens
+
+
+TALK = [
+    MESSAGES[0],
+    *(
+        message
+        for index in range(6)
+        for message in (
+            Message("user", f"Tell me about box {index}."),
+            Message("assistant", f"It is the blue box {index}."),
+        )
+    ),
+]
+NEXT = [*TALK, Message("user", "And the next one?")]
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("what", ["the question alone", "background work"])
+async def test_what_is_asked_aside_leaves_the_conversation_in_the_model(
+    model: EmbeddedModel, what: str
+) -> None:
+    """After a question that is asked again alone, and after background work, the next turn is
+    read and nothing before it."""
+    await model.prepare(PREFIX)
+    await answered(model, TALK, max_tokens=4)
+    if what == "background work":
+        work = [Message("system", "Say what is so."), Message("user", "I am vegan.")]
+        await model.complete(work, schema=None, max_tokens=8)
+    else:
+        # The prefix isn't read for it either; a second one shares its beginning with the first.
+        assert await read_anew(model, MESSAGES, aside=True) <= 30
+        again = [*MESSAGES[:1], Message("user", "Which colour has box 4?")]
+        assert await read_anew(model, again, aside=True) <= 15
+    assert await read_anew(model, NEXT) <= 20
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("lost", ["memory", "the state"])
+async def test_what_can_t_stand_beside_the_conversation_takes_its_place(
+    model: EmbeddedModel, tmp_path: Path, lost: str
+) -> None:
+    """Where both don't fit, or the prefix would be worked through for it, the conversation is read
+    again afterwards, but for the prefix."""
+    await model.prepare(PREFIX)
+    await answered(model, TALK, max_tokens=400 if lost == "memory" else 4)
+    if lost == "the state":
+        for state in (tmp_path / "states").glob("*.kv"):
+            state.unlink()
+    max_tokens = 400 if lost == "memory" else 4
+    await answered(model, MESSAGES, max_tokens=max_tokens, aside=True)
+    assert 50 < await read_anew(model, NEXT) < 200
 
 
 @pytest.mark.weights
