@@ -102,6 +102,7 @@ async def asked(dialogue: Dialogue, question: Question) -> Answer:
         async for piece in pieces:
             if isinstance(piece, Usage):
                 usage = piece
+            if not isinstance(piece, str):
                 continue
             first_s = first_s or time.monotonic()
             text += piece

@@ -24,7 +24,7 @@ from memory.notebooks.page import read_page
 from memory.notebooks.prefix import prefix
 from memory.records import LANGUAGES, Language, Prefix, Turn
 from voice.engines.answer_language import language_of
-from voice.engines.dialogue import Dialogue
+from voice.engines.dialogue import Ahead, Dialogue
 from voice.engines.language_model import LanguageModel, Usage
 from voice.engines.local import VOICE_TOKENS
 from voice.records import Told
@@ -183,9 +183,13 @@ async def _answered(dialogue: Dialogue, call: Call, line: Line, before: Sequence
         async for piece in pieces:
             if isinstance(piece, Usage):
                 continue
-            first_s = first_s or time.monotonic()
+            ahead = ""
+            if isinstance(piece, Ahead):
+                ahead, piece = piece.text, ""
+            else:
+                first_s = first_s or time.monotonic()
             text += piece
-            if spoken_s is None and clauses.feed(piece, 0.0):
+            if spoken_s is None and clauses.feed(piece, 0.0, ahead):
                 spoken_s = time.monotonic()
             if line.heard is not None and len(text.split()) > line.heard + _WORDS_UNHEARD:
                 break

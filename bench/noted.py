@@ -26,7 +26,6 @@ from memory import Memory
 from memory.records import Prefix
 from voice.engines.dialogue import Dialogue
 from voice.engines.embedded import EmbeddedModel
-from voice.engines.language_model import Usage
 from voice.engines.local import VOICE_TOKENS
 from voice.looking import Looking
 
@@ -53,7 +52,7 @@ async def answered(
         dialogue.answer(row["ask"], max_tokens=VOICE_TOKENS, notes=block)
     ) as pieces:
         async for piece in pieces:
-            if not isinstance(piece, Usage):
+            if isinstance(piece, str):
                 first_s = first_s or time.monotonic() - began_s
                 text += piece
     return text, first_s

@@ -56,6 +56,11 @@ class AnswerText:
             out += self._word(match.group())
         return out
 
+    @property
+    def ahead(self) -> str:
+        """What was written behind that, and is not sure yet."""
+        return "" if self.over else "".join(self._held) + self._raw
+
     def end(self) -> str:
         """The rest, when the model ended by itself."""
         if self.over:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory import SMALL_EXTRACTS_CHARS, fitting, notes_block
@@ -22,6 +23,13 @@ from voice.records import NotesFound, Told
 log = logging.getLogger(__name__)
 
 CHAT_TOKENS = ANSWER_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """How the next piece begins, as far as it is written: no whole word of it is sure yet."""
+
+    text: str
 
 
 class Dialogue:
@@ -95,7 +103,7 @@ class Dialogue:
 
     async def answer(
         self, said: str, told: Told | None = None, *, max_tokens: int, notes: str = ""
-    ) -> AsyncGenerator[str | Usage, None]:
+    ) -> AsyncGenerator[str | Ahead | Usage, None]:
         """The model's pieces for words that are not in the history yet, cleaned. `notes` stand in
         this one request only. An empty piece says that the model writes, and nothing is sure yet.
 
@@ -117,7 +125,10 @@ class Dialogue:
         first = FirstWords(self.history.answers_to_others(said), self._is_in_language)
         async with aclosing(self._clean(said, max_tokens, notes)) as pieces:
             async for piece in pieces:
-                yield piece if isinstance(piece, Usage) else first.feed(piece)
+                if isinstance(piece, str):
+                    yield first.feed(piece)
+                elif first.sure or isinstance(piece, Usage):
+                    yield piece
                 if first.refused:
                     break
         rest = first.end()
@@ -144,7 +155,7 @@ class Dialogue:
 
     async def _clean(
         self, said: str, max_tokens: int, notes: str, *, alone: bool = False
-    ) -> AsyncGenerator[str | Usage, None]:
+    ) -> AsyncGenerator[str | Ahead | Usage, None]:
         """What of an answer may be spoken, in whole words."""
         text = AnswerText()
         async with aclosing(self._pieces(said, max_tokens, notes, alone=alone)) as pieces:
@@ -157,6 +168,8 @@ class Dialogue:
                     yield clean
                 if text.over:
                     break
+                if text.ahead:
+                    yield Ahead(text.ahead)
         rest = text.end()
         if rest:
             yield rest
@@ -197,8 +210,7 @@ class Dialogue:
             async for piece in pieces:
                 if isinstance(piece, Usage):
                     log_usage(piece, self._prefix.sha256)
-                    continue
-                if not piece:
+                if not isinstance(piece, str) or not piece:
                     continue
                 if number is None:
                     number = self.said(said, told)

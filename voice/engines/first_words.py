@@ -21,28 +21,29 @@ class FirstWords:
     """One answer, fed whole words as they are written; what comes out may be spoken.
 
     `others` are answers to other questions; `fits` tells whether a text is in the language that is
-    spoken. `refused` says that this is no answer: nothing of it has come out then.
+    spoken. `refused` says that this is no answer: nothing of it has come out then; `sure` that it is
+    one: nothing is held back.
     """
 
     others: Iterable[str]
     fits: Callable[[str], bool]
     refused: bool = False
+    sure: bool = False
     _held: str = ""
-    _sure: bool = False
     _sentences: list[list[str]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._sentences = [first_sentence(other) for other in self.others]
 
     def feed(self, piece: str) -> str:
-        if self._sure:
+        if self.sure:
             return piece
         self._held += piece
         return self._judged(ended=_ends(self._held))
 
     def end(self) -> str:
         """The rest, when the model ended by itself."""
-        return "" if self._sure or self.refused else self._judged(ended=True)
+        return "" if self.sure or self.refused else self._judged(ended=True)
 
     def _judged(self, *, ended: bool) -> str:
         words = _words(self._held)
@@ -52,7 +53,7 @@ class FirstWords:
         if (ended and words in self._sentences) or not self.fits(self._held):
             self.refused = True
             return ""
-        held, self._held, self._sure = self._held, "", True
+        held, self._held, self.sure = self._held, "", True
         return held
 
 

@@ -27,7 +27,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from memory.records import Language, Turn
 from voice.engines.answer_language import language_of, warm
-from voice.engines.dialogue import Dialogue, log_usage
+from voice.engines.dialogue import Ahead, Dialogue, log_usage
 from voice.engines.language_model import LanguageModel, Usage
 from voice.engines.protocol import Opening, no_notes
 from voice.errors import EngineUnavailable, VoiceFault
@@ -389,9 +389,12 @@ class Answerer(FrameProcessor):
                 if isinstance(piece, Usage):
                     answer.usage = piece
                     continue
-                if answer.first_token_s is None:
+                ahead = ""
+                if isinstance(piece, Ahead):
+                    ahead, piece = piece.text, ""
+                elif answer.first_token_s is None:
                     answer.first_token_s = self._now_s()
-                for chunk in clauses.feed(piece, answer.audio_left_s(self._now_s())):
+                for chunk in clauses.feed(piece, answer.audio_left_s(self._now_s()), ahead):
                     written += chunk
                     await self._speak(answer, chunk, written)
         for chunk in clauses.end():

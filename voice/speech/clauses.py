@@ -59,7 +59,8 @@ class Clauses:
 
     `feed` takes the next piece and the seconds of audio that are still to be played, with
     `estimated_s` of each chunk that is not synthesized yet, and returns what can be spoken
-    now. An empty piece asks again. `end` returns the rest.
+    now. An empty piece asks again; `ahead` is what is known of the next one. `end` returns
+    the rest.
     """
 
     abbreviations: Abbreviations
@@ -68,10 +69,10 @@ class Clauses:
     _first: bool = True
     _line_start: bool = field(default=True)
 
-    def feed(self, piece: str, audio_left_s: float) -> list[str]:
+    def feed(self, piece: str, audio_left_s: float, ahead: str = "") -> list[str]:
         self._pending += piece
         chunks = []
-        while (end := self._cut(audio_left_s)) is not None:
+        while (end := self._cut(audio_left_s, ahead)) is not None:
             chunks.append(self._take(end))
             audio_left_s += estimated_s(chunks[-1])
         return chunks
@@ -87,24 +88,28 @@ class Clauses:
         self._line_start = chunk.rstrip(" \t").endswith("\n")
         return chunk
 
-    def _cut(self, audio_left_s: float) -> int | None:
+    def _cut(self, audio_left_s: float, ahead: str) -> int | None:
         """The first place where the pending text may be cut now, if there is one."""
+        text = self._pending + ahead
         words = 0
         in_a_hurry = self._first or audio_left_s < SHORT_OF_AUDIO_S
         enough = self.first_words if self._first else SHORT_WORDS
-        line_start = self._line_start
+        # Behind a chunk that was cut before its space was there that space comes first.
+        line_start = self._line_start or "\n" in text[: len(text) - len(text.lstrip())]
         before = ""
-        for token, space, end in _tokens(self._pending):
+        for token, space, end in _tokens(text):
+            if end - len(space) > len(self._pending):
+                break
             words += any(c.isalnum() for c in token)
-            if words and not _inside_link(self._pending[:end]):
-                following = self._pending[end : end + 1]
+            if words and not _inside_link(text[:end]):
+                following = text[end : end + 1]
                 ends = self._ends(token, space, before, following, line_start)
-                if ends == "sentence":
-                    return end
-                if ends == "clause" and (in_a_hurry or words >= SHORT_WORDS):
-                    return end
-                if ends == "word" and in_a_hurry and words >= enough:
-                    return end
+                if (
+                    ends == "sentence"
+                    or (ends == "clause" and (in_a_hurry or words >= SHORT_WORDS))
+                    or (ends == "word" and in_a_hurry and words >= enough)
+                ):
+                    return min(end, len(self._pending))
             line_start = "\n" in space
             before = token
         return None

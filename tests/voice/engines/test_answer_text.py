@@ -67,6 +67,25 @@ def test_repetition_and_the_users_next_turn_end_it(written: str, out: str) -> No
     assert spoken([*written])[0].strip() == out
 
 
+@pytest.mark.parametrize(
+    ("written", "sure", "ahead"),
+    [
+        ("Dein Hund ist", "Dein Hund", " ist"),
+        ("Dein Hund ist Br", "Dein Hund ist", " Br"),
+        ("It is so. It", "It is so.", " It"),
+        ("It is so. It is", "It is so.", " It is"),  # it may be said again
+        ("It is so. It is new", "It is so.", " It is new"),
+        ("It is so. It is new. ", "It is so. It is new.", " "),
+        ("On March 12.\nUser: And", "On March 12.", ""),
+    ],
+)
+def test_what_is_not_sure_yet_is_ahead(written: str, sure: str, ahead: str) -> None:
+    """The next word's beginning, and what may be a repetition; nothing once the answer is over."""
+    text = AnswerText()
+    assert "".join(text.feed(letter) for letter in written) == sure
+    assert text.ahead == ahead
+
+
 def test_a_loop_is_left() -> None:
     """The same words three times over end the answer."""
     out, over = spoken(["and then he went to the sea "] * 50)

@@ -121,6 +121,40 @@ def test_an_empty_piece_asks_again() -> None:
     assert reader.end() == ["and s"]
 
 
+def with_what_is_ahead(text: str, language: Language, left_s: float, known: int) -> list[str]:
+    """The chunks of a text in whole words, of each next of which `known` characters are known."""
+    pieces = as_written(text)
+    reader = Clauses(words_of(language).abbreviations)
+    chunks = []
+    for piece, following in itertools.zip_longest(pieces, pieces[1:], fillvalue=""):
+        chunks += reader.feed(piece, left_s)
+        chunks += reader.feed("", left_s, following[:known])
+    return chunks + reader.end()
+
+
+def test_a_word_ends_when_the_next_begins() -> None:
+    """The first words are spoken before the next one is whole, if it goes on with none of them."""
+    reader = Clauses(words_of("de").abbreviations)
+    assert reader.feed("Dein Hund ist", 0.0) == []
+    assert reader.feed("", 0.0, " ") == []
+    assert reader.feed("", 0.0, " Br") == ["Dein Hund ist"]
+    assert reader.feed(" Bruno.", PLENTY_S) == []
+    assert reader.end() == [" Bruno."]
+    reader = Clauses(words_of("de").abbreviations)
+    assert reader.feed("Sie kommt am", 0.0, " 4") == []
+
+
+@pytest.mark.parametrize(("language", "what", "cut"), CUT, ids=[f"{r[0]} {r[1]}" for r in CUT])
+def test_what_is_ahead_moves_no_cut(language: Language, what: str, cut: str) -> None:
+    """It is cut sooner, and where it is cut with all words at hand."""
+    wanted = [part.strip() for part in cut.split("|")]
+    written = "".join(part.lstrip() for part in cut.split("|"))
+    for known in (2, 4):
+        got = with_what_is_ahead(written, language, PLENTY_S, known)
+        assert [chunk.strip() for chunk in got] == wanted
+        assert "".join(got) == written
+
+
 def test_more_first_words() -> None:
     reader = Clauses(words_of("en").abbreviations, first_words=5)
     assert reader.feed("I would like to go home ", 0.0) == ["I would like to go "]
