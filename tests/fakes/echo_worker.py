@@ -51,6 +51,10 @@ def nice(header: Header, payload: bytes) -> Iterator[Message]:
     yield {"nice": os.nice(0)}, b""
 
 
+def spins(header: Header, payload: bytes) -> Iterator[Message]:
+    yield {"spins": os.environ.get("GOMP_SPINCOUNT")}, b""
+
+
 def nothing(header: Header, payload: bytes) -> Iterator[Message]:
     yield from ()
 
@@ -74,6 +78,7 @@ if __name__ == "__main__":
             "break": break_,
             "die": die,
             "nice": nice,
+            "spins": spins,
             "nothing": nothing,
         },
         {"mood": mood},

@@ -167,6 +167,19 @@ async def test_the_child_runs_at_lower_priority(worker: Worker) -> None:
     assert header["nice"] >= min(19, os.nice(0) + 5)
 
 
+@pytest.mark.parametrize("told", [None, "7"])
+async def test_threads_that_wait_leave_their_core(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, told: str | None
+) -> None:
+    """OpenMP's threads wait for each other a moment only, unless the user says how long."""
+    if told is not None:
+        monkeypatch.setenv("GOMP_SPINCOUNT", told)
+    else:
+        monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    header, _ = await worker.call("spins")
+    assert header["spins"] == (told or "1000")
+
+
 async def test_closing_ends_the_child_although_a_request_is_at_work() -> None:
     """Close is bounded, and who still waits is told."""
     worker = Worker(ECHO, title="The echo")
