@@ -479,7 +479,8 @@ class Listener:
         self._weigh_barge_in(turn, found, whole=False)
         said = " ".join(words(found.text)) if found.nothing is None else ""
         self._endpointer.words_came(changed=said != turn.shown)
-        if said and said != turn.shown:
+        # In a pause its own words come next, and an engine that reads these would keep them waiting.
+        if said and said != turn.shown and not self._endpointer.pausing:
             self._say(
                 turn, Partial(text=found.text, language=found.language, began_ms=turn.began_ms)
             )

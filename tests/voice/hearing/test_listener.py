@@ -407,6 +407,52 @@ def test_late_words_keep_the_order() -> None:
     assert order == ["SpeechBegan", "UserSaid"] * 2
 
 
+@pytest.mark.parametrize(("behind_ms", "told"), [(-300, ["Stop."]), (150, [])])
+def test_late_words_of_an_earlier_pause(behind_ms: int, told: list[str]) -> None:
+    """What is understood of a pause once speech went on is a partial result, but for the next
+    pause: its own words come at once, and an engine would read others beside them."""
+
+    class Late(ScriptedHearing):
+        async def call(
+            self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
+        ) -> tuple[dict[str, Any], bytes]:
+            if kind == "words" and not self.asked.count(("words", b"")):
+                self.asked.append(("words", b""))
+                await gate.wait()
+            return await super().call(kind, header, payload)
+
+    gate = asyncio.Event()
+    said = joined(recorded("stop"), room(0.2), recorded("stop"))
+    samples = joined(said, room(2))
+    comes_at = len(said) + RATE_HZ * behind_ms // 1000
+
+    async def listen() -> list[Heard]:
+        events: list[Heard] = []
+        async with asyncio.TaskGroup() as tasks:
+            listener = Listener(
+                Late(["Stop.", "Stop. Stop."]),
+                HearingSettings(partial_every_ms=0),
+                ("en",),
+                "en",
+                tell=events.append,
+                spawn=tasks.create_task,
+                now=lambda: listener.position_ms / 1000,
+            )
+            pcm = samples.tobytes()
+            for start in range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES):
+                if start >= comes_at * 2:
+                    gate.set()
+                listener.frame(pcm[start : start + FRAME_BYTES])
+                for _ in range(9):
+                    await asyncio.sleep(0)
+            await listener.finish()
+        return events
+
+    events = asyncio.run(listen())
+    assert [event.text for event in events if isinstance(event, Partial)] == told
+    assert [event.text for event in events if isinstance(event, UserSaid)] == ["Stop. Stop."]
+
+
 async def test_a_recording_gives_the_same_events_each_time() -> None:
     """Three runs over one recording, one list of events."""
     samples = joined(room(0.5), recorded("museum"), room(1.5), recorded("stop"))
