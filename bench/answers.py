@@ -20,7 +20,17 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.answers_calls import NOW, Call, Said, played, prefix_of, read, read_phrases, show
+from bench.answers_calls import (
+    NOW,
+    Call,
+    CountedModel,
+    Said,
+    played,
+    prefix_of,
+    read,
+    read_phrases,
+    show,
+)
 from bench.answers_calls import report as report_calls
 from memory.records import LANGUAGES, Language, Prefix
 from voice.engines.answer_language import language_of
@@ -136,7 +146,7 @@ async def play(
     """The tuned or the held-out calls, and what was answered in them."""
     calls = [one for one in read(CALLS, persona=persona) if one.held == (which == "held")] * repeat
     with tempfile.TemporaryDirectory() as states:
-        model = EmbeddedModel(path, name=path.stem, states=Path(states), sampling=sampling)
+        model = CountedModel(path, name=path.stem, states=Path(states), sampling=sampling)
         try:
             return calls, await played(model, calls)
         finally:

@@ -9,9 +9,9 @@ import re
 import statistics
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import resources
 from itertools import pairwise
@@ -25,7 +25,8 @@ from memory.notebooks.prefix import prefix
 from memory.records import LANGUAGES, Language, Prefix, Turn
 from voice.engines.answer_language import language_of
 from voice.engines.dialogue import Ahead, Dialogue
-from voice.engines.language_model import LanguageModel, Usage
+from voice.engines.embedded import EmbeddedModel
+from voice.engines.language_model import Message, Usage
 from voice.engines.local import VOICE_TOKENS
 from voice.records import Told
 from voice.speech.clauses import Clauses
@@ -72,9 +73,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """An answer in its call. `again`: word for word an earlier answer, to another question.
+    """An answer in its call. `again`: word for word an earlier answer, to another question;
+    `asked_again`: the model was asked a second time, without the conversation; `behind` says it
+    of the turn before, None at a call's beginning.
 
-    From the end of the question to the model's first word, and to what is spoken first.
+    From the end of the question to the model's first word, and to what is spoken first; before it
+    the conversation was read in `reading_s`, while the user would begin to speak.
     """
 
     line: Line
@@ -84,6 +88,21 @@ class Said:
     first_word_s: float
     first_spoken_s: float
     again: bool
+    reading_s: float
+    asked_again: bool = False
+    behind: bool | None = None
+
+
+class CountedModel(EmbeddedModel):
+    """How often it was asked."""
+
+    times = 0
+
+    def answer(
+        self, messages: Sequence[Message], *, max_tokens: int, aside: bool = False
+    ) -> AsyncGenerator[str | Usage, None]:
+        self.times += 1
+        return super().answer(messages, max_tokens=max_tokens, aside=aside)
 
 
 def read(path: Path, *, persona: Path | None = None) -> tuple[Call, ...]:
@@ -150,7 +169,7 @@ def _told(kind: str, entry: str) -> Told:
 
 
 async def played(
-    model: LanguageModel, calls: Iterable[Call], *, dialogue: Callable[..., Dialogue] = Dialogue
+    model: CountedModel, calls: Iterable[Call], *, dialogue: Callable[..., Dialogue] = Dialogue
 ) -> list[Said]:
     """Every answer of these calls, each call a conversation of its own."""
     said: list[Said] = []
@@ -161,7 +180,15 @@ async def played(
         await one.open()
         answers: list[Said] = []
         for line in call.lines:
-            answers.append(await _answered(one, call, line, answers))
+            before = model.times
+            answer = await _answered(one, call, line, answers)
+            answers.append(
+                replace(
+                    answer,
+                    asked_again=model.times > before + 1,
+                    behind=answers[-1].asked_again if answers else None,
+                )
+            )
         said += answers
     return said
 
@@ -172,8 +199,10 @@ async def _no_news() -> None:
 
 async def _answered(dialogue: Dialogue, call: Call, line: Line, before: Sequence[Said]) -> Said:
     """As `LocalEngine` does it: what can be read is read while the user speaks."""
+    began_s = time.monotonic()
     await dialogue.refresh()
     await dialogue.prefill()
+    reading_s = time.monotonic() - began_s
     await dialogue.prefill(line.ask.rpartition(" ")[0])
     clauses = Clauses(words_of(call.language).abbreviations)
     began_s, first_s, spoken_s, text = time.monotonic(), None, None, ""
@@ -210,6 +239,7 @@ async def _answered(dialogue: Dialogue, call: Call, line: Line, before: Sequence
         first_word_s=(first_s or ended_s) - began_s,
         first_spoken_s=(spoken_s or ended_s) - began_s,
         again=any(_same(text, earlier.text) and line != earlier.line for earlier in before),
+        reading_s=reading_s,
     )
 
 
@@ -291,6 +321,15 @@ def report(name: str, said: Sequence[Said], phrases: dict[Language, Phrases]) ->
             f"{_times([one.first_word_s for one in own])}, first words to the voice "
             f"{_times([one.first_spoken_s for one in own])} ms"
         )
+    behind, others = ([one.reading_s for one in said if one.behind is is_] for is_ in (True, False))
+    print(f"{name}: {sum(one.asked_again for one in said)} asked again", end="")
+    if len(behind) > 1:
+        print(
+            f"; in front of the next turn the conversation was read in {_times(behind)}, in front "
+            f"of others in {_times(others)} ms",
+            end="",
+        )
+    print()
 
 
 def _times(seconds: Sequence[float]) -> str:
