@@ -231,6 +231,8 @@ async def _answered(dialogue: Dialogue, call: Call, line: Line, before: Sequence
     if heard:
         dialogue.history.heard(_turn(heard, call.language, interrupted=heard != text))
     dialogue.shorten()
+    await dialogue.prefill()
+    await dialogue.prefill_alone()
     return Said(
         line=line,
         language=call.language,

@@ -87,6 +87,11 @@ class Dialogue:
     async def prefill(self, partial: str = "", notes: str = "") -> None:
         await self._model.prefill(self.history.messages(), with_notes(partial, notes))
 
+    async def prefill_alone(self) -> None:
+        """What a question begins with that is asked again alone: for idle moments."""
+        if self._model.small:
+            await self._model.prefill(self.history.messages(alone=True), "", aside=True)
+
     def fitted(self, found: NotesFound | None) -> NotesFound | None:
         """Of what the notes say as much as this model can read while somebody waits."""
         if found is None or not self._model.small:

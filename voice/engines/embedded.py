@@ -227,10 +227,14 @@ class EmbeddedModel:
         self._prefix = prefix
         await self._ready()
 
-    async def prefill(self, messages: Sequence[Message], partial: str) -> None:
+    async def prefill(
+        self, messages: Sequence[Message], partial: str, *, aside: bool = False
+    ) -> None:
         await self._drop_prefill()
+        if aside and self._conversation_tokens > self._context_tokens // 2:
+            return  # it would not stay
         self._prefilling = asyncio.create_task(
-            self._work_through(rendered_beginning(messages, partial))
+            self._work_through(rendered_beginning(messages, partial), aside=aside)
         )
         await asyncio.wait({self._prefilling})
 
@@ -339,7 +343,8 @@ class EmbeddedModel:
         if await self._restore(client, state, _CONVERSATION):
             log.info("prefix restored in %.0f ms", (time.monotonic() - began_s) * 1000)
             return
-        async with aclosing(read_events(client, "/completion", _prefill_body(prompt))) as events:
+        body = _streaming(_prefill_body(prompt))
+        async with aclosing(read_events(client, "/completion", body)) as events:
             async for event in events:
                 _raise_error(event)
         log.info("prefix worked through in %.1f s", time.monotonic() - began_s)
@@ -437,11 +442,15 @@ class EmbeddedModel:
                 return
             await asyncio.to_thread(time.sleep, _END_POLL_S)
 
-    async def _work_through(self, prompt: str) -> None:
+    async def _work_through(self, prompt: str, *, aside: bool) -> None:
+        body = _prefill_body(prompt)
         try:
             client = await self._ready()
+            slot = await self._slot(client, body, aside=aside)
+            if aside and slot != _ASIDE:
+                return
             async with aclosing(
-                read_events(client, "/completion", _prefill_body(prompt))
+                read_events(client, "/completion", _streaming(body, slot))
             ) as events:
                 async for _ in events:
                     pass
@@ -475,7 +484,7 @@ def _question_body(messages: Sequence[Message], max_tokens: int) -> dict[str, An
 
 
 def _prefill_body(prompt: str) -> dict[str, Any]:
-    return _streaming({"prompt": prompt, "n_predict": 0})
+    return {"prompt": prompt, "n_predict": 0}
 
 
 def _streaming(body: dict[str, Any], slot: int = _CONVERSATION) -> dict[str, Any]:

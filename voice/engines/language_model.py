@@ -56,8 +56,11 @@ class LanguageModel(Protocol):
         """Load, and have the prefix worked through (or its saved state restored)."""
         ...
 
-    async def prefill(self, messages: Sequence[Message], partial: str) -> None:
-        """Work through the conversation and the beginning of the user's words, if the server can.
+    async def prefill(
+        self, messages: Sequence[Message], partial: str, *, aside: bool = False
+    ) -> None:
+        """Work through the conversation and the beginning of the user's words, if the server can;
+        `aside` where they will be asked aside.
 
         Dropped as soon as a newer one or an answer is asked for; never raises a VoiceFault,
         since the answer will meet the same fault and tell it.

@@ -331,13 +331,14 @@ class Answerer(FrameProcessor):
     def _refresh(self) -> None:
         self._refreshed = self._spawn(self._dialogue.refresh())
 
-    def _prefill(self, partial: str, looked_for: str = "") -> None:
+    def _prefill(self, partial: str, looked_for: str = "", *, alone: bool = False) -> None:
         making = any(answer and not answer.made for answer in (self._held, self._out))
         if making:
             return  # the model has better things to do
         if self._prefilling is not None:
             self._prefilling.cancel()
-        self._prefilling = self._spawn(self._prefill_after(self._refreshed, partial, looked_for))
+        after = self._prefill_after(self._refreshed, partial, looked_for, alone=alone)
+        self._prefilling = self._spawn(after)
 
     async def _prefill_beginning(self) -> None:
         """What every call begins with, before anybody speaks: a short question is over before it
@@ -346,12 +347,19 @@ class Answerer(FrameProcessor):
         await self._dialogue.prefill()
 
     async def _prefill_after(
-        self, refreshed: asyncio.Task[None] | None, partial: str, looked_for: str
+        self,
+        refreshed: asyncio.Task[None] | None,
+        partial: str,
+        looked_for: str,
+        *,
+        alone: bool,
     ) -> None:
         if refreshed is not None:
             await asyncio.wait({refreshed})
         found = await self._look(looked_for) if looked_for else None
         await self._dialogue.prefill(partial, found.block if found else "")
+        if alone:
+            await self._dialogue.prefill_alone()
 
     async def _look(self, said: str, told: Told | None = None) -> NotesFound | None:
         """What was searched for by plain code is all that a turn gets (V16)."""
@@ -451,7 +459,7 @@ class Answerer(FrameProcessor):
             self._notify(Notice(kind="stop", text=answer.fault))
         # While it is played there is time to shorten a long conversation, and to read it.
         self._dialogue.shorten()
-        self._prefill("")
+        self._prefill("", alone=True)
 
     def _number_of(self, answer: _Answer) -> int:
         """The answer's place in the history, behind the user's words; made when first needed,

@@ -196,8 +196,12 @@ class OpenAICompatibleModel:
                 response.raise_for_status()
         await self._read_beginning([Message("system", prefix)], "")
 
-    async def prefill(self, messages: Sequence[Message], partial: str) -> None:
+    async def prefill(
+        self, messages: Sequence[Message], partial: str, *, aside: bool = False
+    ) -> None:
         await self._drop_prefill()
+        if aside:
+            return  # its one cache holds the conversation
         self._prefilling = asyncio.create_task(self._try_beginning(messages, partial))
         await asyncio.wait({self._prefilling})
 

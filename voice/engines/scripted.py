@@ -16,7 +16,7 @@ class ScriptedModel:
 
     Costs `first_s` before the first word and `word_s` for each further one, in seconds of
     the loop's clock. `requests` keeps what was asked, `prefills` what was worked through
-    beforehand, `asides` which requests were asked aside, `stopped` how many answers were closed
+    beforehand (`prefills_aside` for a question aside), `asides` which requests were asked aside, `stopped` how many answers were closed
     before their end.
     """
 
@@ -37,6 +37,7 @@ class ScriptedModel:
         self.prefix: str | None = None
         self.requests: list[tuple[Message, ...]] = []
         self.prefills: list[tuple[tuple[Message, ...], str]] = []
+        self.prefills_aside: list[tuple[tuple[Message, ...], str]] = []
         self.asides: list[bool] = []
         self.stopped = 0
         self.closed = False
@@ -52,8 +53,10 @@ class ScriptedModel:
     async def prepare(self, prefix: str) -> None:
         self.prefix = prefix
 
-    async def prefill(self, messages: Sequence[Message], partial: str) -> None:
-        self.prefills.append((tuple(messages), partial))
+    async def prefill(
+        self, messages: Sequence[Message], partial: str, *, aside: bool = False
+    ) -> None:
+        (self.prefills_aside if aside else self.prefills).append((tuple(messages), partial))
 
     async def answer(
         self, messages: Sequence[Message], *, max_tokens: int, aside: bool = False

@@ -321,6 +321,17 @@ async def test_what_is_asked_aside_leaves_the_conversation_in_the_model(
 
 
 @pytest.mark.weights
+async def test_what_is_asked_aside_can_be_read_beforehand(model: EmbeddedModel) -> None:
+    """Where an idle moment was used for it, only the question itself is read then."""
+    await model.prepare(PREFIX)
+    await answered(model, TALK, max_tokens=4)
+    told = [*MESSAGES[:1], Message("system", "The user speaks English.")]
+    await model.prefill(told, "", aside=True)
+    assert await read_anew(model, [*told, *MESSAGES[1:]], aside=True) <= 16
+    assert await read_anew(model, NEXT) <= 20
+
+
+@pytest.mark.weights
 @pytest.mark.parametrize("lost", ["memory", "the state"])
 async def test_what_can_t_stand_beside_the_conversation_takes_its_place(
     model: EmbeddedModel, tmp_path: Path, lost: str

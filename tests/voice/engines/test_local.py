@@ -108,11 +108,13 @@ def call(
     languages: tuple[Language, ...] = LANGUAGES,
     word_s: float = 0.05,
     notes: Callable[[str], Awaitable[NotesFound | None]] = no_notes,
+    small: bool = False,
 ) -> Outcome:
     """A call in which `steps` happen at their times: frames go in, a Turn is told as heard."""
 
     async def run() -> Outcome:
-        model, tone = ScriptedModel(script, word_s=word_s), voice or ToneVoice()
+        model = ScriptedModel(script, word_s=word_s, small=small)
+        tone = voice or ToneVoice()
         to_tell = list(news)
         notices: list[Notice | EngineChanged] = []
 
@@ -459,6 +461,17 @@ def test_the_users_beginning_is_worked_through_while_they_speak() -> None:
     (beginning, _), *others = outcome.model.prefills
     assert [message.role for message in beginning] == ["system", "system", "system"]
     assert [text for _, text in others][:2] == ["", "When is"]
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_what_a_question_alone_begins_with_is_read_behind_an_answer(small: bool) -> None:
+    """A small model may have to be asked again without the conversation, which is read first."""
+    outcome = call([(1.0, began()), (2.0, said(QUESTION))], small=small)
+    assert bool(outcome.model.prefills_aside) is small
+    conversation, _ = outcome.model.prefills[-1]
+    assert conversation[-1] == Message("assistant", ANSWER)
+    for messages, _ in outcome.model.prefills_aside:
+        assert QUESTION not in [message.content for message in messages]
 
 
 def test_a_failing_model_is_told_and_tried_again() -> None:
