@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memory.languages import acts, dates
-from memory.languages.acts import THIRD, USER, Acts, Clause, Reading, acts_of, read
+from memory.languages.acts import LIKING, THIRD, USER, Acts, Clause, Reading, acts_of, read
 from memory.languages.acts.line import STOPS
 from memory.languages.words import Word
 from memory.notebooks import canonical
@@ -297,9 +297,24 @@ def _is_about_the_users(reading: Reading, run: tuple[Clause, ...]) -> bool:
     lists = acts_of(reading.language)
     words = {word.text for word in reading.words[run[0].first : run[-1].last]}
     named = frozenset().union(*(clause.subject for clause in run))
-    somebody = named <= {THIRD} and (THIRD in named or bool(words & lists.listed("third")))
+    somebody = named <= {THIRD} and (
+        THIRD in named or bool(words & lists.listed("third")) or _points_at_somebody(reading, run)
+    )
     own = any(words & lists.listed(name) for name in _OWN)
     return not words & lists.listed("user_named") and (own or not somebody)
+
+
+_OPENING = 2
+"""Words like "oh well" that may stand in front of who is spoken of."""
+
+
+def _points_at_somebody(reading: Reading, run: tuple[Clause, ...]) -> bool:
+    """ "Der hasst Verspätungen": an article with a verb behind it stands for somebody."""
+    lists = acts_of(reading.language)
+    words = reading.words[run[0].first : run[-1].last]
+    at = next((at for at, word in enumerate(words) if word.text in lists.listed("articles")), -1)
+    behind = words[at + 1] if 0 <= at <= _OPENING and at < len(words) - 1 else None
+    return behind is not None and (behind.text in lists.listed("verbs") or behind.key == LIKING)
 
 
 def _stands_alone(reading: Reading, run: tuple[Clause, ...]) -> bool:

@@ -1,18 +1,18 @@
 """Whether an entry leaves out what its words hang on.
 
-What twists a sentence mostly stands in front of what it takes over: "I came close to", "people
-think", "in the play". Such words can't be listed; which may be left out can. So what carries
-meaning stays, from where the statement begins, but for what is named here.
+What twists a sentence mostly stands beside what it takes over: "I came close to", "people think",
+"in the play", "or so they say". Such words can't be listed; which may be left out can. So what
+carries meaning stays, in all of the sentence, but for what is named here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from memory.languages.acts import Clause
 from memory.notebooks.alignment import matches, modifies, times
 from memory.notebooks.case import Case, Refusal
-from memory.notebooks.grounded import statements
 
 _SAID_OTHERWISE = (
     "aside", "filler", "thinking", "glue", "hedge_light", "polite", "repair",
@@ -20,10 +20,13 @@ _SAID_OTHERWISE = (
 )  # fmt: skip
 """Acts whose words say nothing of what is stated, or whose meaning is compared elsewhere."""
 
+_HANGING = ("that", "relative", "temporal", "compared", "or")
+"""Lists of words that make what follows a part of what stands before."""
+
 
 def drops_nothing(case: Case) -> Refusal | None:
     """Of an addition; an update rests on words of its entry as well."""
-    if case.new is None or case.directive or case.proposal.operation != "add":
+    if case.new is None or case.proposal.operation != "add":
         return None
     reading = case.evidence.reading
     taken = {
@@ -32,53 +35,91 @@ def drops_nothing(case: Case) -> Refusal | None:
         for match in matches(case, clause)
         if match.said.reading is reading
     }
-    keys = {word.key for word in case.new.words if word.key}
-    texts = {word.text for word in case.new.words}
-    free = set(_free(case))
-    for clause, at in _in_front(case, taken):
-        word = reading.words[at]
-        if word.key in keys or word.text in texts or at in free:
+    mine = _source(case, taken)
+    if case.directive:
+        return _changes_the_wish(case, mine)
+    kept = _kept(case)
+    free = set(_free(case)) | taken | set(_phrases(case, taken, mine))
+    for clause, at in _beside(case, taken, mine):
+        if kept(at) or at in free:
             continue
         if not (modifies(case.acts, reading, at, clause.first) and at + 1 in taken):
-            return Refusal("L5.2", f"The entry leaves out “{word.text}”, which belongs to it.")
+            word = reading.words[at].text
+            return Refusal("L5.2", f"The entry leaves out “{word}”, which belongs to it.")
     return None
 
 
-def _in_front(case: Case, taken: set[int]) -> Iterator[tuple[Clause, int]]:
-    """The words that carry meaning in front of what was taken over, in its clauses and in those
-    before and between them that belong to the same statement."""
+def _changes_the_wish(case: Case, mine: list[Clause]) -> Refusal | None:
+    """ "Never read me long lists": no "hates lists", and of what is not wanted nothing is left out
+    but what Jarvis is to do."""
+    assert case.new is not None
     reading = case.evidence.reading
-    mine = _source(case, taken)
+    hated = any(word.turned for word in reading.words) or reading.does("against")
+    if any(word.turned for word in case.new.words) and not hated:
+        return Refusal("L5.2", "The user asks for a manner, and does not say what is hated.")
+    kept = _kept(case)
+    free = set(_free(case))
+    for clause in mine:
+        keyed = [at for at in range(clause.first, clause.last) if reading.words[at].key]
+        for at in keyed[1:] if clause.said_no or clause.ended == "stopped" else ():
+            if not kept(at) and at not in free and at not in clause.subject_words:
+                word = reading.words[at].text
+                return Refusal("L5.2", f"The entry leaves out “{word}”, which belongs to it.")
+    return None
+
+
+def _kept(case: Case) -> Callable[[int], bool]:
+    """Whether the entry has the word of the quote's sentence, or one that is compared as it."""
+    assert case.new is not None
+    words, lexicon = case.evidence.reading.words, case.acts.lexicon
+    texts = {part for word in case.new.words for part in (word.text, *word.text.split("-"))}
+    keys = {word.key for word in case.new.words if word.key}
+    keys |= {lexicon.key(part)[0] for part in texts if part}
+
+    def kept(at: int) -> bool:
+        parts = words[at].text.split("-")
+        return words[at].key in keys or all(
+            part in texts or lexicon.key(part)[0] in keys for part in parts
+        )
+
+    return kept
+
+
+def _beside(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[tuple[Clause, int]]:
+    """The words that carry meaning in the clauses that were taken from, and in those around them,
+    as far as "by the way" on both sides, that are no question, request or other statement."""
+    reading = case.evidence.reading
     if not mine:
         return
-    numbers = statements(reading)
-    own = {numbers[clause.first] for clause in mine}
-    begins = _begins(case, mine[0])
+    asides = [start for start, _ in reading.found["aside"]]
+    begins = max((start for start in asides if start < mine[0].last), default=0)
+    ends = min((start for start in asides if start >= mine[-1].last), default=len(reading.words))
     for clause in reading.clauses:
-        last = clause.last
-        if clause in mine:
-            last = min(at for at in range(clause.first, clause.last) if at in taken)
-        elif not (
-            begins <= clause.first < mine[-1].first
-            and numbers[clause.first] in own
-            and not clause.question
-            and not clause.request
-            and reading.words[clause.first].text not in case.acts.listed("compared")
-            and not (clause.first < mine[0].first and _stands_by_itself(case, clause))
+        if clause not in mine and (
+            clause.last <= begins
+            or clause.first >= ends
+            or clause.question
+            or clause.request
+            or _is_another(case, clause, mine)
         ):
             continue
-        for at in range(clause.first, last):
-            listed = _is_listed(case, clause, at, last if clause in mine else mine[0].first)
-            if reading.words[at].key and at not in clause.subject_words and not listed:
+        for at in range(clause.first, clause.last):
+            named = at in clause.subject_words
+            if reading.words[at].key and not named and not _is_listed(case, clause, at, taken):
                 yield clause, at
 
 
-def _is_listed(case: Case, clause: Clause, at: int, last: int) -> bool:
+def _is_listed(case: Case, clause: Clause, at: int, taken: set[int]) -> bool:
     """ "Three kids and two dogs": a noun, and an "and" between it and what was taken over."""
     reading, lists = case.evidence.reading, case.acts
-    joined = any(reading.words[each].text in lists.listed("and") for each in range(at, last + 1))
+    joins = lists.listed("and") | lists.listed("or_alone")
+    before = max((other for other in taken if other < at), default=at)
+    behind = min((other for other in taken if other > at), default=at)
     noun = reading.words[at].kind == "number" or modifies(lists, reading, at, clause.first)
-    return joined and (noun or last < clause.last)
+    if any(reading.words[each].text in joins for each in range(before, at)):
+        return True
+    joined = any(reading.words[each].text in joins for each in range(at, behind))
+    return joined and (noun or behind >= clause.last)
 
 
 def _source(case: Case, taken: set[int]) -> list[Clause]:
@@ -96,27 +137,100 @@ def _source(case: Case, taken: set[int]) -> list[Clause]:
     return clauses
 
 
-def _begins(case: Case, clause: Clause) -> int:
-    """Where the statement of the clause begins: behind "by the way", or with the clause itself
-    where a word joins it that leaves it a statement of its own ("…, but I love fish")."""
+def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
+    """ "My back hurts, …", "… and I work as a nurse", "… but I love fish": plainly stated, with a
+    subject or a verb of its own, and a mark or a word between that lets each stand alone."""
     reading, lists = case.evidence.reading, case.acts
-    words = [word.text for word in reading.words[clause.first : clause.first + 2]]
-    hangs = any(words[0] in lists.listed(name) for name in ("that", "relative", "temporal"))
-    hangs = hangs or words[0] in lists.listed("compared") or clause.conditional
-    joined = words[0] in lists.listed("joiners") and not clause.inherits
-    if (joined and not hangs) or any(word in lists.listed("therefore") for word in words):
-        return clause.first
-    return max((start for start, _ in reading.found["aside"] if start < clause.last), default=0)
+    words = reading.words
+    opening = words[clause.first].text
+    behind = clause.first > mine[0].first
+    if behind and opening in lists.listed("therefore"):
+        return True
+    if clause.compared and (reading.does("rival") or not behind):
+        return True
+    if behind and opening in lists.listed("no") and not _stands(case, clause):
+        return True  # "I'm vegan, not vegetarian"
+    if (
+        clause.kept
+        or clause.conditional
+        or clause.temporal
+        or clause.embedded
+        or clause.unreal
+        or clause.source
+        or not _stands(case, clause)
+    ):
+        return False
+    edge = clause
+    if not behind:
+        edge = next(later for one, later in pairwise(reading.clauses) if one is clause)
+    opening = words[edge.first].text
+    if not behind and (not clause.subject or words[clause.first].text in lists.listed("joiners")):
+        return False
+    if edge.conditional or any(opening in lists.listed(name) for name in _HANGING):
+        return False
+    if opening in lists.listed("joiners"):
+        return _stands(case, edge)
+    marked = edge.first > 0 and words[edge.first - 1].kind == "mark"
+    return (marked and not edge.inherits) or (behind and edge.first in edge.subject_words)
 
 
-def _stands_by_itself(case: Case, clause: Clause) -> bool:
-    """ "My back hurts, …": with a subject of its own, no word that joins it, and a mark behind."""
-    words = case.evidence.reading.words
-    return (
-        bool(clause.subject_words)
-        and words[clause.first].text not in case.acts.listed("joiners")
-        and words[clause.last - 1].kind == "mark"
+def _phrases(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[int]:
+    """ "… in the cellar", "… because of the noise": what a preposition opens behind what was taken
+    over, where all of it is left out, and it holds no number, negation, verb or somebody."""
+    reading, lists = case.evidence.reading, case.acts
+    opening = lists.listed("prepositions") | lists.listed("dative") | lists.listed("phrase_opens")
+    for clause in reading.clauses:
+        if not (clause in mine or (clause.inherits and mine and clause.first > mine[0].first)):
+            continue
+        done = _what_was_done(case, clause)
+        first = min((at for at in taken if clause.first <= at < clause.last), default=clause.first)
+        edges = [
+            at
+            for at in range(first, clause.last)
+            if lists.uncontracted(reading.words[at].text) in opening or _is_no(case, at)
+        ]
+        for start, end in pairwise([*edges, clause.last]):
+            span = range(start, end)
+            if (
+                done not in span
+                and not _is_no(case, start)
+                and not taken & set(span)
+                and not any(_weighs(case, at) for at in span)
+            ):
+                yield from span
+
+
+def _what_was_done(case: Case, clause: Clause) -> int:
+    """ "… beim Hochwasser verloren": behind an auxiliary the verb that closes the clause."""
+    words, lists = case.evidence.reading.words, case.acts
+    last = max((at for at in range(clause.first, clause.last) if words[at].key), default=-1)
+    helped = any(
+        word.text in lists.listed("auxiliaries") or word.text in lists.listed("modals")
+        for word in words[clause.first : clause.last]
     )
+    closes = last >= 0 and helped and words[last].text.endswith(lists.last_verb_ends)
+    return last if closes and not words[last].capital else -1
+
+
+def _is_no(case: Case, at: int) -> bool:
+    return case.evidence.reading.words[at].text in case.acts.listed("no")
+
+
+def _weighs(case: Case, at: int) -> bool:
+    word, lists = case.evidence.reading.words[at], case.acts
+    named = word.capital and case.evidence.reading.language != "de"
+    return (
+        (word.kind == "number" and word.key != "#1")
+        or word.kind == "link"
+        or named
+        or any(word.text in lists.listed(name) for name in ("kin", "verbs"))
+    )
+
+
+def _stands(case: Case, clause: Clause) -> bool:
+    words = case.evidence.reading.words[clause.first : clause.last]
+    finite = case.acts.listed("verbs") | case.acts.listed("copula")
+    return bool(clause.subject_words) or any(word.text in finite for word in words)
 
 
 def _free(case: Case) -> Iterator[int]:

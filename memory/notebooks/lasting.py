@@ -3,7 +3,7 @@ moment only, and something about the user or who is theirs."""
 
 from __future__ import annotations
 
-from memory.languages.acts import JARVIS, LIKING, USER, Clause
+from memory.languages.acts import JARVIS, LIKING, USER, Acts, Clause, Reading
 from memory.notebooks.case import Case, Refusal, names_time, resolved_in, text_of, weakness
 from memory.notebooks.filter import marked
 
@@ -25,6 +25,47 @@ def worth_keeping(case: Case) -> Refusal | None:
     if marked(case.evidence.sentence) or marked(case.evidence.quote):
         return None
     return Refusal("L2.2", "It names nothing lasting about the user or people close to them.")
+
+
+def tells_a_fact(case: Case) -> Refusal | None:
+    """ "So I was thinking about my brother", "that helps", "I welcome the report": a topic alone,
+    or an answer, states nothing that lasts. "I'm thinking about moving" is a plan."""
+    if case.directive or case.proposal.operation != "add":
+        return None
+    if any(_tells_a_fact(case, clause) for clause in case.evidence.touched):
+        return None
+    return Refusal("L2.2", "It names what is thought or spoken of, and states nothing about it.")
+
+
+_SAYS_NOTHING = ("reacts", "filler", "aside", "thinking")
+
+
+def _tells_a_fact(case: Case, clause: Clause) -> bool:
+    reading, lists = case.evidence.reading, case.acts
+    if _is_a_topic(reading, lists, clause):
+        return False
+    nothing = {at for act in _SAYS_NOTHING for span in reading.found[act] for at in range(*span)}
+    return any(
+        reading.words[at].key
+        and at not in nothing
+        and reading.words[at].text not in lists.listed("adverbs")
+        and reading.words[at].text not in lists.listed("hesitations")
+        for at in range(clause.first, clause.last)
+    )
+
+
+def _is_a_topic(reading: Reading, lists: Acts, clause: Clause) -> bool:
+    """No verb goes on behind it ("thinking about my brother he lives in Rome")."""
+    ends = [
+        end for start, end in reading.found["topic"] if start < clause.last and end > clause.first
+    ]
+    return (
+        bool(ends)
+        and not reading.touches("more_than_topic", clause)
+        and not any(
+            word.text in lists.listed("verbs") for word in reading.words[max(ends) : clause.last]
+        )
+    )
 
 
 def _states(case: Case, clause: Clause) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memory.languages import acts
+from memory.languages.acts import Acts, Reading
 from memory.notebooks import canonical
 from memory.notebooks.case import Case, Refusal
 from memory.notebooks.evidence import fit
@@ -38,9 +39,92 @@ def not_read_aloud(case: Case) -> Refusal | None:
         for start, end in reading.found["claimed"]
     ):
         return Refusal("L5.1", "The user repeats what Jarvis said; that proves nothing.")
+    if _is_told_elsewhere(case):
+        return Refusal("L5.1", "Somebody else speaks there; that proves nothing.")
     if _in_quotes(case):
         return Refusal("L5.1", "It stands in quotation marks.")
     return None
+
+
+_NEAR = 3
+"""Words between what is named and who speaks in it."""
+
+
+def _is_told_elsewhere(case: Case) -> bool:
+    """ "The second verse is I was born in Kent", "in the film she can't drive"."""
+    reading, lists = case.evidence.reading, case.acts
+    last = max(clause.last for clause in case.evidence.touched)
+    tales = lists.listed("tales")
+    return _is_in_strange_words(lists, reading) or any(
+        (
+            (word.text in tales or word.text in lists.listed("medium"))
+            and _is_what_it_says(lists, reading, at)
+        )
+        or (word.text in tales and _opens_inside(lists, reading, at))
+        for at, word in enumerate(reading.words[:last])
+    )
+
+
+def _is_in_strange_words(lists: Acts, reading: Reading) -> bool:
+    """ "The villain says I own this town": who is nobody's, in the words themselves."""
+    words = reading.words
+    for start, end in reading.found["reported"]:
+        first = next(
+            (
+                at
+                for at in range(start - 1, max(-1, start - 1 - _NEAR), -1)
+                if words[at].text in lists.listed("articles")
+            ),
+            start,
+        )
+        nouns = words[first + 1 : start]
+        strange = any(word.key for word in nouns) and not any(
+            word.text in lists.listed("kin") or word.text in lists.listed("user_mine")
+            for word in nouns
+        )
+        joined = end < len(words) and words[end - 1].text in lists.listed("joiners")
+        if strange and not joined and _somebody_from(lists, reading, end):
+            return True
+    return False
+
+
+def _is_what_it_says(lists: Acts, reading: Reading, at: int) -> bool:
+    """Behind the noun an "is", and behind that somebody who does something; or it says so."""
+    words = reading.words
+    if any(at < start <= at + _NEAR for start, _ in reading.found["reported"]):
+        return True
+    for verb in range(at + 1, min(at + 2 + _NEAR, len(words))):
+        if words[verb].text in lists.listed("copula") or words[verb].text in lists.listed("past"):
+            return _somebody_from(lists, reading, verb + 1)
+    return False
+
+
+def _opens_inside(lists: Acts, reading: Reading, at: int) -> bool:
+    """A sentence that opens with "in the film", where no subject stands in front."""
+    words = reading.words
+    first = at - 1
+    while first >= 0 and at - first <= _NEAR and words[first].text not in lists.listed("inside"):
+        first -= 1
+    if first < 0 or words[first].text not in lists.listed("inside"):
+        return False
+    opened = all(
+        not word.key or word.text in lists.listed("hesitations") for word in words[:first]
+    ) and not any(word.text in lists.listed("user") for word in words[:first])
+    return opened and _somebody_from(lists, reading, at + 1)
+
+
+def _somebody_from(lists: Acts, reading: Reading, first: int) -> bool:
+    for word in reading.words[first : first + _NEAR]:
+        if word.text in lists.listed("joiners"):
+            return False
+        if any(word.text in lists.listed(name) for name in _WHO) or (
+            lists.listed("leaves_out") and word.text in lists.listed("own_verbs")
+        ):
+            return True
+    return False
+
+
+_WHO = ("user", "user_too", "user_object", "third")
 
 
 def _asked_there(case: Case, at: int) -> bool:

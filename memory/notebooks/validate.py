@@ -33,7 +33,7 @@ from memory.notebooks.grounded import (
     statements,
     told,
 )
-from memory.notebooks.lasting import states_it, worth_keeping
+from memory.notebooks.lasting import states_it, tells_a_fact, worth_keeping
 from memory.notebooks.meaning import keeps_its_meaning
 from memory.notebooks.read_aloud import not_read_aloud
 from memory.notebooks.taking_back import about_the_old, takes_back
@@ -189,6 +189,7 @@ EVIDENCE: tuple[Check, ...] = (
     keeps_its_order,
     keeps_its_meaning,
     drops_nothing,
+    tells_a_fact,
     worth_keeping,
     about_the_old,
     takes_back,

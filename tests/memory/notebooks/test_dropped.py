@@ -9,8 +9,12 @@ from tests.memory.cases import case
 LEFT_OUT: list[tuple[Language, str, str, str]] = [
     # in front of what is taken over
     ("en", "I came within an inch of winning the lottery", "Wins the lottery", "came"),
-    ("de", "ich war drauf und dran, Pilot zu werden", "Wird Pilot", "drauf"),
+    ("de", "ich war drauf und dran, Pilot zu werden", "Wird Pilot", "dran"),
     ("es", "me falta poco para cumplir cincuenta años", "Cumple cincuenta años", "falta"),
+    # behind it
+    ("de", "unser haus haben wir beim hochwasser verloren", "Der Nutzer hat ein Haus", "hochwasser"),
+    ("en", "the bakery sold me a cake shaped like a boat", "The bakery sold a cake", "shaped"),
+    ("es", "mi tía vende pisos de tres habitaciones", "Su tía vende pisos", "tres"),
     # in a clause of the same statement
     ("de", "bei uns im Dorf heißt es, ich besitze eine Bank", "Besitzt eine Bank", "dorf"),
     ("es", "juro por mi madre que como carne", "Come carne", "madre"),
@@ -42,7 +46,12 @@ MAY_GO: list[tuple[Language, str, str]] = [
     # one of what is listed, and a wish that is told as one
     ("en", "we have three kids and two dogs", "Has two dogs"),
     ("es", "quiero ser piloto", "Objetivo: ser piloto"),
+    # what a preposition opens behind it, whole
+    ("de", "der Router steht im Keller neben dem Zähler", "Der Router steht im Keller"),
+    ("es", "trabajo en una panadería en la plaza", "Trabaja en una panadería"),
     # another statement, in front or behind
+    ("en", "I have type one diabetes so sweets are difficult", "Has type one diabetes"),
+    ("en", "I'm gluten free and left-handed", "Is left handed"),
     ("en", "I don't eat meat but I love fish", "Loves fish"),
     ("en", "I can't eat gluten because I have celiac disease", "Has celiac disease"),
     ("en", "my back hurts, I work as a nurse in Bath", "Works as a nurse in Bath"),
@@ -57,6 +66,31 @@ MAY_GO: list[tuple[Language, str, str]] = [
     # a manner that is asked for
     ("en", "from now on keep your answers to two sentences", "Wants answers of two sentences"),
 ]  # fmt: skip
+
+
+WISHES: list[tuple[Language, str, str, bool]] = [
+    ("en", "never read me long lists", "Hates lists", False),
+    ("en", "never read me long lists", "Wants no lists", False),
+    ("en", "never read me long lists", "Wants no long lists", True),
+    ("de", "lies mir nie wieder lange Listen vor", "Hasst Listen", False),
+    ("de", "lies mir nie wieder lange Listen vor", "Will keine Listen", False),
+    ("de", "lies mir nie wieder lange Listen vor", "Will keine langen Listen", True),
+    ("es", "no me leas nunca listas largas", "Odia las listas", False),
+    ("es", "no me leas nunca listas largas", "No quiere listas largas", True),
+    (
+        "en",
+        "from now on keep your answers to two sentences",
+        "Wants answers of two sentences",
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "text", "fair"), WISHES)
+def test_of_what_is_not_wanted_all_is_said(
+    language: Language, said: str, text: str, fair: bool
+) -> None:
+    assert (drops_nothing(case(said, text, language)) is None) is fair
 
 
 @pytest.mark.parametrize(("language", "said", "text"), MAY_GO)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.notebooks.lasting import states_it, worth_keeping
+from memory.notebooks.lasting import states_it, tells_a_fact, worth_keeping
 from memory.records import Language
 from tests.memory.cases import case
 
@@ -52,3 +52,40 @@ def test_words_about_nobody_and_wants_of_the_moment_are_not_kept(
     language: Language, said: str, text: str, kept: bool
 ) -> None:
     assert (worth_keeping(case(said, text, language)) is None) is kept
+
+
+TOPICS: list[tuple[Language, str, bool]] = [
+    # what is thought or spoken of, thanked or greeted
+    ("en", "so I was thinking about my brother", False),
+    ("en", "I welcome the report by Mrs Brown", False),
+    ("en", "I would like to thank Dr Klein for her speech", False),
+    ("de", "also ich hab grad an meinen Bruder gedacht", False),
+    ("de", "deshalb begrüße ich den Bericht von Frau Löw", False),
+    ("de", "ich möchte mich bei Herrn Maier bedanken", False),
+    ("es", "estaba pensando en mi hermano", False),
+    ("es", "acojo con satisfacción el informe de la señora Löw", False),
+    # an answer to what was heard
+    ("en", "okay thanks I'll think about it", False),
+    ("en", "that sounds about right to me", False),
+    ("de", "danke, das hilft mir", False),
+    ("de", "ich überlege es mir noch", False),
+    ("es", "no me suena de nada", False),
+    ("es", "sí claro adelante hazlo así", False),
+    # a plan, a habit, and more than the topic
+    ("en", "I've been thinking about moving to Lyon", True),
+    ("en", "we're thinking about a trip to Japan", True),
+    ("en", "I often think about my late father", True),
+    ("en", "I was thinking about my brother he lives in Rome", True),
+    ("en", "it helps my back to swim every morning", True),
+    ("de", "ich denke darüber nach, nach Lyon zu ziehen", True),
+    ("de", "ich denke oft an meinen verstorbenen Vater", True),
+    ("de", "ich wurde in Bremen geboren", True),
+    ("es", "estoy pensando en mudarme a Lyon", True),
+    ("es", "pienso a menudo en mi difunto padre", True),
+    ("es", "estaba pensando en mi hermano vive en Roma", True),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "told"), TOPICS)
+def test_a_topic_alone_tells_no_fact(language: Language, said: str, told: bool) -> None:
+    assert (tells_a_fact(case(said, "Has a brother", language)) is None) is told

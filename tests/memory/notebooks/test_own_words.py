@@ -61,6 +61,9 @@ KEPT: list[tuple[Language, str, str, str]] = [
     ("en", "remind me what day it is, I've got a memory problem", "Forgets things.", "I've got a memory problem"),
     ("de", "stell den Wecker auf sechs, ich fange immer um sieben an", "Steht früh auf.",
      "Ich fange immer um sieben an"),
+    # a plan that is thought about
+    ("en", "I've been thinking about moving to Lyon", "Lives in Lyon.",
+     "I've been thinking about moving to Lyon"),
     # how Jarvis is to answer
     ("en", "don't ever call me Margaret, it's Peggy", "Has two names.", "Don't ever call me Margaret, it's Peggy"),
     ("de", "lies mir nie wieder lange Listen vor", "Ist ungeduldig.", "Lies mir nie wieder lange Listen vor"),
@@ -101,6 +104,19 @@ NOT_KEPT: list[tuple[Language, str, str]] = [
     # of whom nobody would know, and what no one says of himself
     ("en", "oh she really hates all delays", "Hates trains."),
     ("de", "wenn der Nutzer laut lacht, merk dir, dass er Clowns mag", "Mag den Zirkus."),
+    ("de", "ach ja der hasst Verspätungen", "Mag keine Züge."),
+    # a topic, an answer, a question, what somebody else says
+    ("en", "so I was thinking about my brother", "Misses his brother."),
+    ("de", "deshalb begrüße ich den Bericht von Frau Löw", "Liest Berichte."),
+    ("es", "no me suena de nada", "No tiene hermana."),
+    ("de", "ich überlege, ob ich mir die Haare abschneide", "Schneidet sich die Haare."),
+    ("en", "could someone with three kids live in Porto on two thousand euros", "Has three kids."),
+    ("de", "könnte jemand mit drei Kindern in Porto leben", "Hat drei Kinder."),
+    ("es", "se puede vivir en Oporto con tres hijos", "Tiene tres hijos."),
+    ("en", "give me a garden and I'd grow pumpkins", "Has a garden."),
+    ("en", "apparently I'm a Capricorn then", "Is a Capricorn."),
+    ("es", "por la mañana tomo las pastillas azules o las blancas", "Toma pastillas."),
+    ("en", "the villain says I own this town", "Owns a town."),
     # an order, whose ever words they are
     ("en", "always send my mails on without asking me", "Likes mail."),
     ("es", "no hace falta que me avises de los enlaces", "Lee los enlaces."),

@@ -19,6 +19,17 @@ NOT_MEANT: list[tuple[Language, str]] = [
     ("es", "imagina que vivo en un barco"),
     ("es", "¿que voy a estar jubilado yo"),
     ("es", "que me he comprado un barco yo, qué cosas"),
+    # somebody else speaks in what is named
+    ("en", "the second verse is I was born in a storm"),
+    ("en", "in the film she lives on a houseboat"),
+    ("en", "my favourite quote is I think therefore I am"),
+    ("en", "the villain says I own this town"),
+    ("de", "die zweite Strophe ist ich bin im Sturm geboren"),
+    ("de", "im Roman wohnt sie in Lissabon"),
+    ("de", "der Wolf sagt, ich fresse dich"),
+    ("es", "en la película ella vive en un barco"),
+    ("es", "mi cita favorita es yo solo sé que no sé nada"),
+    ("es", "el lobo dice te voy a comer"),
 ]
 
 
@@ -29,9 +40,23 @@ def test_what_is_read_or_not_meant_proves_nothing(language: Language, said: str)
     assert refusal.rule == "L5.1"
 
 
-@pytest.mark.parametrize("said", ["I live on a boat in Leith", "I read a lot and I like songs"])
-def test_what_is_said_is_meant(said: str) -> None:
-    assert not_read_aloud(case(said, "Lives on a boat", "en")) is None
+MEANT: list[tuple[Language, str]] = [
+    ("en", "I live on a boat in Leith"),
+    ("en", "I read a lot and I like songs"),
+    ("en", "my favourite film is Amelie"),
+    ("en", "I play in a musical in Derby every summer"),
+    ("en", "my doctor says I need glasses"),
+    ("de", "mein Lieblingsfilm ist Amelie"),
+    ("de", "ich schreibe in meiner Freizeit Gedichte"),
+    ("de", "meine Ärztin sagt, ich brauche eine Brille"),
+    ("es", "mi película favorita es Amelie"),
+    ("es", "leo el periódico todas las mañanas en el tren"),
+]
+
+
+@pytest.mark.parametrize(("language", "said"), MEANT)
+def test_what_is_said_is_meant(language: Language, said: str) -> None:
+    assert not_read_aloud(case(said, "Lives on a boat", language)) is None
 
 
 def test_the_next_turn_may_take_it_back() -> None:
