@@ -12,8 +12,9 @@ from voice import weights
 from voice.bringing import bring
 from voice.config import Config
 from voice.engines import choose
-from voice.engines.embedded import EmbeddedModel, measured_speed
+from voice.engines.embedded import EmbeddedModel
 from voice.engines.language_model import LanguageModel
+from voice.engines.model_states import measured_speed
 from voice.engines.openai_compatible import OpenAICompatibleModel, find_ollama
 from voice.remotes import bare_gemini_key
 from voice.speech.choice import SpeechFiles, Synthesizer, choose_voices
