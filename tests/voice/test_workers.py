@@ -177,7 +177,7 @@ async def test_threads_that_wait_leave_their_core(
     else:
         monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
     header, _ = await worker.call("spins")
-    assert header["spins"] == (told or "1000")
+    assert header["spins"] == (told or "4000")
 
 
 async def test_closing_ends_the_child_although_a_request_is_at_work() -> None:
