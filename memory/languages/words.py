@@ -69,6 +69,9 @@ class Lexicon:
             fold(key): tuple(fold(value).split()) for key, value in table["apart"].items()
         }
         self._accented = dict(table["accented"])
+        self._without_accent = {
+            self.plain(kept): self.plain(fold(raw)) for raw, kept in self._accented.items()
+        }
         self.function = self.forms(table["function"])
         self._whole = self.forms(table["whole"])
         self._irregular = {
@@ -148,6 +151,10 @@ class Lexicon:
             return "", 0
         stem = self._stem(plain)
         return self._group.get(stem, (stem, 0))
+
+    def without_accent(self, word: str) -> str:
+        """A word of `words` as a transcript without accents has it."""
+        return self._without_accent.get(word, word)
 
     def words(self, text: str) -> tuple[Word, ...]:
         return tuple(self._with_numbers(list(self._words(text))))

@@ -252,11 +252,12 @@ def _heard_before(reading: Reading, widened: range, turns: Sequence[Turn], posit
 def _on_screen(reading: Reading, widened: range, turns: Sequence[Turn], position: int) -> bool:
     """Whether most of it, or a run of words that it has a part in, stood where the user could read
     it."""
+    plain = lexicons()[reading.language].without_accent
     parts = [
         (part, at in widened, bool(word.key))
         for at, word in enumerate(reading.words)
         if word.kind != "mark"
-        for part in _words(word.text)
+        for part in _words(plain(word.text))
     ]
     said = [part for part, quoted, _ in parts if quoted]
     for other, turn in enumerate(turns):
@@ -266,7 +267,7 @@ def _on_screen(reading: Reading, widened: range, turns: Sequence[Turn], position
         if not shown or other == position:
             continue
         words = [
-            part.text
+            plain(part.text)
             for part in lexicons()[reading.language].words(turn.text[:_SCREEN_READ_CHARS])
             if part.kind != "mark"
         ]

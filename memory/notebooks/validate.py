@@ -112,6 +112,9 @@ def dates_follow(case: Case) -> Refusal | None:
     apart = _statement_of(case)
     if apart is not None and wrong_date(case.text, apart, case.evidence.turn.began_at):
         return Refusal("L5.3", "The date belongs to something else that was said.")
+    stated = _stated(case)
+    if stated is not None and wrong_date(case.text, stated, case.evidence.turn.began_at):
+        return Refusal("L5.3", "The date stands in a question or a request.")
     known += [
         case.evidence.turn.text[start:end]
         for start, end in spoken_sentences(case.evidence.turn.text, case.evidence.turn.language)
@@ -122,6 +125,22 @@ def dates_follow(case: Case) -> Refusal | None:
     if wrong is not None:
         return Refusal("L5.3", f"The date “{wrong}” was not said and does not follow.")
     return None
+
+
+def _stated(case: Case) -> str | None:
+    """Of a sentence that also asks or requests the rest, where the entry takes its words from it."""
+    if case.new is None or case.directive or case.proposal.operation == "update":
+        return None
+    reading = case.evidence.reading
+    rest = [clause for clause in reading.clauses if not clause.question and not clause.request]
+    if not rest or len(rest) == len(reading.clauses):
+        return None
+    return " ".join(
+        case.evidence.sentence[
+            reading.words[clause.first].start : reading.words[clause.last - 1].end
+        ]
+        for clause in rest
+    )
 
 
 def _statement_of(case: Case) -> str | None:

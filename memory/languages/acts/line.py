@@ -15,6 +15,7 @@ STOPS = frozenset(".!?…")
 _SHORT_PHRASE = 4
 _SPARED = (
     ("repair", "not_repair"),
+    ("used", "reacts"),
     ("hedge", "not_hedge"),
     ("reported", "filler"),
     ("attitude", "filler"),
