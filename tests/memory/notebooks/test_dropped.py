@@ -12,7 +12,12 @@ LEFT_OUT: list[tuple[Language, str, str, str]] = [
     ("de", "ich war drauf und dran, Pilot zu werden", "Wird Pilot", "dran"),
     ("es", "me falta poco para cumplir cincuenta años", "Cumple cincuenta años", "falta"),
     # behind it
-    ("de", "unser haus haben wir beim hochwasser verloren", "Der Nutzer hat ein Haus", "hochwasser"),
+    (
+        "de",
+        "unser haus haben wir beim hochwasser verloren",
+        "Der Nutzer hat ein Haus",
+        "hochwasser",
+    ),
     ("en", "the bakery sold me a cake shaped like a boat", "The bakery sold a cake", "shaped"),
     ("es", "mi tía vende pisos de tres habitaciones", "Su tía vende pisos", "tres"),
     # in a clause of the same statement
