@@ -39,6 +39,7 @@ class Phrases:
     never_last: frozenset[str]
     last_in_questions: frozenset[str]
     last_if_it_sounds_over: frozenset[str]
+    asks: frozenset[str]
     backchannels: frozenset[str]
     stops: frozenset[str]
     stops_or_replies: frozenset[str]
@@ -89,7 +90,8 @@ def ending(text: str, phrases: Phrases) -> Ending:
         return "falling"
     if question or stripped.endswith("!"):
         return "question"
-    return "finished" if stripped.endswith(".") else "loose"
+    asked = len(said) > 1 and said[0] in phrases.asks
+    return "finished" if asked or stripped.endswith(".") else "loose"
 
 
 def is_backchannel(text: str, phrases: Phrases) -> bool:
