@@ -54,7 +54,7 @@ HISS = Evidence(voiced_ms=600, span_ms=700, confidence=0.6, logprob=-0.8, no_spe
         ("es", "donde vivo", "finished"),
         ("es", "cuando llaman mis", "unfinished"),
         ("es", "llaman los domingos", "loose"),
-        ("de", "wo wohne ich", "finished"),
+        ("de", "wo wohnt mein Bruder", "finished"),
         ("en", "what does my brother drink", "finished"),
         ("en", "Stop!", "question"),
         ("de", "Wann habe ich einen Termin?", "question"),
