@@ -92,7 +92,7 @@ def clause_from(
         or _orders(line, first)
         or bool(inherits and before and before.request)
     ) and not (dictated is False and _goes_on_about_somebody(line, first, before))
-    if before is not None and not after_stop and not line.touches("aside", first, last):
+    if before is not None and not after_stop and not _opens_with_an_aside(line, first):
         if not subject and not relative:
             subject, owners = before.subject, before.owners
             if before.subject and THIRD not in before.subject and line.is_(first, "relative"):
@@ -135,6 +135,15 @@ def clause_from(
         moment=line.touches("moment", first, last) or bool(inherits and before and before.moment),
         inherits=inherits,
     )
+
+
+def _opens_with_an_aside(line: Line, first: int) -> bool:
+    """ "And by the way, …": what comes is another matter. Behind its words ("… anyway") an aside
+    changes nothing of what they hang on."""
+    at = first
+    while line.is_(at, "and") or line.is_(at, "hesitations") or line.is_(at, "particle"):
+        at += 1
+    return any(start in (first, at) for start, _ in line.found["aside"])
 
 
 def _follows_an_aside(line: Line, first: int) -> bool:
