@@ -403,7 +403,7 @@ def test_a_wish_to_remember_is_settled_before_the_model_is_asked(
     [
         ([(1_000, "Thanks, goodbye!")], True),
         ([(1_000, "Say goodbye to my sister.")], False),
-        ([(1_000, "Goodbye."), (1_400, "Oh wait, when is it?")], False),
+        ([(1_000, "Goodbye."), (1_200, "Oh wait, when is it?")], False),
     ],
     ids=["farewell", "not one", "and went on talking"],
 )

@@ -282,7 +282,7 @@ class EmbeddedModel:
             log.warning("the state after the prefix can't be kept: %s", fault)
 
     def _state_name(self, prompt: str) -> str:
-        settings = f"xllamacpp {version('xllamacpp')} context {self._context_tokens} of two"
+        settings = f"xllamacpp {version('xllamacpp')} context {self._context_tokens} x2"
         return state_name(model_identity(self._path), prompt, settings)
 
     async def _restore(self, client: httpx.AsyncClient, state: Path, slot: int) -> bool:
