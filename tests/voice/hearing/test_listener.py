@@ -368,69 +368,31 @@ def test_a_minute_without_a_pause_is_two_turns() -> None:
     assert order == ["SpeechBegan", "UserSaid"] * len(ends)
 
 
-def test_late_words_keep_the_order() -> None:
-    """A turn's words that come after the next one began are told before it."""
+class Late(ScriptedHearing):
+    """Its first `words` wait for `gate`."""
 
-    class Slow(ScriptedHearing):
-        async def call(
-            self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
-        ) -> tuple[dict[str, Any], bytes]:
-            if kind == "words":
-                await gate.wait()
-            return await super().call(kind, header, payload)
+    def __init__(self, words: list[str]) -> None:
+        super().__init__(words)
+        self.gate = asyncio.Event()
+        self._asked_before = False
 
-    gate = asyncio.Event()
-
-    async def listen() -> list[Heard]:
-        events: list[Heard] = []
-        async with asyncio.TaskGroup() as tasks:
-            listener = Listener(
-                Slow(["Stop."]),
-                HearingSettings(partial_every_ms=0),
-                ("en",),
-                "en",
-                tell=events.append,
-                spawn=tasks.create_task,
-                now=lambda: listener.position_ms / 1000,
-            )
-            samples = joined(recorded("stop"), room(2), recorded("stop"), room(2))
-            pcm = samples.tobytes()
-            for start in range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES):
-                listener.frame(pcm[start : start + FRAME_BYTES])
-                await asyncio.sleep(0)
-            gate.set()
-            await listener.finish()
-        return events
-
-    events = asyncio.run(listen())
-    order = [kind for kind in kinds(events) if not kind.startswith("Guess")]
-    assert order == ["SpeechBegan", "UserSaid"] * 2
+    async def call(
+        self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
+    ) -> tuple[dict[str, Any], bytes]:
+        if kind == "words" and not self._asked_before:
+            self._asked_before = True
+            await self.gate.wait()
+        return await super().call(kind, header, payload)
 
 
-@pytest.mark.parametrize(("behind_ms", "told"), [(-300, ["Stop."]), (150, [])])
-def test_late_words_of_an_earlier_pause(behind_ms: int, told: list[str]) -> None:
-    """What is understood of a pause once speech went on is a partial result, but for the next
-    pause: its own words come at once, and an engine would read others beside them."""
-
-    class Late(ScriptedHearing):
-        async def call(
-            self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
-        ) -> tuple[dict[str, Any], bytes]:
-            if kind == "words" and not self.asked.count(("words", b"")):
-                self.asked.append(("words", b""))
-                await gate.wait()
-            return await super().call(kind, header, payload)
-
-    gate = asyncio.Event()
-    said = joined(recorded("stop"), room(0.2), recorded("stop"))
-    samples = joined(said, room(2))
-    comes_at = len(said) + RATE_HZ * behind_ms // 1000
+def heard_late(worker: Late, samples: Samples, comes_at: int) -> list[Heard]:
+    """Every event in `samples`, where no frame waits for an answer and the gate opens at a sample."""
 
     async def listen() -> list[Heard]:
         events: list[Heard] = []
         async with asyncio.TaskGroup() as tasks:
             listener = Listener(
-                Late(["Stop.", "Stop. Stop."]),
+                worker,
                 HearingSettings(partial_every_ms=0),
                 ("en",),
                 "en",
@@ -441,14 +403,32 @@ def test_late_words_of_an_earlier_pause(behind_ms: int, told: list[str]) -> None
             pcm = samples.tobytes()
             for start in range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES):
                 if start >= comes_at * 2:
-                    gate.set()
+                    worker.gate.set()
                 listener.frame(pcm[start : start + FRAME_BYTES])
                 for _ in range(9):
                     await asyncio.sleep(0)
+            worker.gate.set()
             await listener.finish()
         return events
 
-    events = asyncio.run(listen())
+    return asyncio.run(listen())
+
+
+def test_late_words_keep_the_order() -> None:
+    """A turn's words that come after the next one began are told before it."""
+    samples = joined(recorded("stop"), room(2), recorded("stop"), room(2))
+    events = heard_late(Late(["Stop."]), samples, len(samples))
+    order = [kind for kind in kinds(events) if not kind.startswith("Guess")]
+    assert order == ["SpeechBegan", "UserSaid"] * 2
+
+
+@pytest.mark.parametrize(("behind_ms", "told"), [(-300, ["Stop."]), (150, [])])
+def test_late_words_of_an_earlier_pause(behind_ms: int, told: list[str]) -> None:
+    """What is understood of a pause once speech went on is a partial result, but for the next
+    pause: its own words come at once, and an engine would read others beside them."""
+    said = joined(recorded("stop"), room(0.2), recorded("stop"))
+    comes_at = len(said) + RATE_HZ * behind_ms // 1000
+    events = heard_late(Late(["Stop.", "Stop. Stop."]), joined(said, room(2)), comes_at)
     assert [event.text for event in events if isinstance(event, Partial)] == told
     assert [event.text for event in events if isinstance(event, UserSaid)] == ["Stop. Stop."]
 
