@@ -44,9 +44,13 @@ def drops_nothing(case: Case) -> Refusal | None:
         if kept(at) or at in free:
             continue
         if not (modifies(case.acts, reading, at, clause.first) and at + 1 in taken):
-            word = reading.words[at].text
-            return Refusal("L5.2", f"The entry leaves out “{word}”, which belongs to it.")
+            return _left_out(case, at)
     return None
+
+
+def _left_out(case: Case, at: int) -> Refusal:
+    word = case.evidence.reading.words[at].text
+    return Refusal("L5.2", f"The entry leaves out “{word}”, which belongs to it.")
 
 
 def _changes_the_wish(case: Case, mine: list[Clause]) -> Refusal | None:
@@ -63,8 +67,7 @@ def _changes_the_wish(case: Case, mine: list[Clause]) -> Refusal | None:
         keyed = [at for at in range(clause.first, clause.last) if reading.words[at].key]
         for at in keyed[1:] if clause.said_no or clause.ended == "stopped" else ():
             if not kept(at) and at not in free and at not in clause.subject_words:
-                word = reading.words[at].text
-                return Refusal("L5.2", f"The entry leaves out “{word}”, which belongs to it.")
+                return _left_out(case, at)
     return None
 
 
