@@ -41,7 +41,7 @@ from av import AudioFrame, AudioResampler
 from memory.records import Language
 from voice.audio import decode
 from voice.config import load
-from voice.transports.browser import InOrder
+from voice.transports.webrtc import InOrder
 
 Samples = npt.NDArray[np.int16]
 PEER_HZ = 48_000

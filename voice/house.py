@@ -62,7 +62,8 @@ from voice.records import (
 from voice.remotes import remote_engine
 from voice.speech.client import Speech
 from voice.tending import Tending
-from voice.transports.browser import BrowserTransport, FromPage, HangUp, Muted, Stop, Typed
+from voice.transports.browser import BrowserTransport
+from voice.transports.page_messages import FromPage, HangUp, Muted, Stop, Typed
 from voice.transports.recording import RecordingProcessor
 from voice.workers import Worker
 

@@ -31,8 +31,8 @@ from voice.records import (
     event_json,
 )
 from voice.sound_card import MiniaudioCard, SoundCard
-from voice.transports.browser import HangUp, Stop, Typed
 from voice.transports.microphone import MicrophoneTransport
+from voice.transports.page_messages import HangUp, Stop, Typed
 
 Echo = Literal["cancel", "half", "off"]
 

@@ -30,9 +30,10 @@ from memory.llm.choose import (
     Wishes,
     billions_in,
 )
-from memory.llm.command_line import PROGRAMS, CommandLine, connected, found
+from memory.llm.command_line import CommandLine, connected, found
 from memory.llm.gemini import Gemini
 from memory.llm.openai_compatible import OpenAICompatible
+from memory.llm.programs import PROGRAMS
 from memory.llm.protocol import Llm
 from memory.llm.providers import providers
 

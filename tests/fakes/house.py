@@ -38,7 +38,8 @@ from voice.records import (
     TurnAdded,
     event_json,
 )
-from voice.transports.browser import OUT_HZ, BrowserTransport, FromPage, HangUp, Typed
+from voice.transports.browser import OUT_HZ, BrowserTransport
+from voice.transports.page_messages import FromPage, HangUp, Typed
 
 BEGAN = datetime(2026, 12, 4, 9, 12, 4, tzinfo=UTC)
 

@@ -26,8 +26,8 @@ from voice.records import (
 )
 from voice.scripted_card import ScriptedCard
 from voice.talk import Keyboard, TalkWishes, Terminal
-from voice.transports.browser import FromPage, HangUp, Stop, Typed
 from voice.transports.microphone import MicrophoneTransport
+from voice.transports.page_messages import FromPage, HangUp, Stop, Typed
 from voice.virtual_time import run_virtual
 
 AT = datetime(2026, 12, 2, 10, tzinfo=UTC)

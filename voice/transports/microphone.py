@@ -30,8 +30,8 @@ from voice.playback import RATE_HZ as OUT_HZ
 from voice.playback import Loudspeaker, pts_of
 from voice.records import CallEvent, EndReason, Level, Notice
 from voice.sound_card import Opened, SoundCard
-from voice.transports.browser import FromPage
 from voice.transports.intake import MicrophoneInput
+from voice.transports.page_messages import FromPage
 
 log = logging.getLogger(__name__)
 

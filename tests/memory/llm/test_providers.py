@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.llm.addresses import host_of
-from memory.llm.command_line import PROGRAMS
+from memory.llm.programs import PROGRAMS
 from memory.llm.providers import providers
 
 TABLE = providers()

@@ -17,7 +17,6 @@ from voice.frames import MicrophoneFrame
 from voice.microphone import FRAME_BYTES
 from voice.records import CallEvent, Level, Notice
 from voice.scripted_card import ScriptedCard
-from voice.transports.browser import Stop
 from voice.transports.microphone import (
     GONE,
     NOT_PRESSED,
@@ -25,6 +24,7 @@ from voice.transports.microphone import (
     MicrophoneTransport,
     level_of,
 )
+from voice.transports.page_messages import Stop
 from voice.virtual_time import run_virtual
 
 T = TypeVar("T")

@@ -24,7 +24,8 @@ from voice.records import (
     TokensCounted,
     TurnAdded,
 )
-from voice.transports.browser import OUT_HZ, Muted, Stop, Typed
+from voice.transports.browser import OUT_HZ
+from voice.transports.page_messages import Muted, Stop, Typed
 
 pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.usefixtures("a_browser")]
 

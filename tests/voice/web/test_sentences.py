@@ -44,10 +44,14 @@ APART: dict[str, frozenset[str]] = {
     ),
     "memory/llm/command_line.py": frozenset(
         {
+            "hit your limit",
+        }
+    ),
+    "memory/llm/programs.py": frozenset(
+        {
             "The ChatGPT subscription",
             "The Claude subscription",
             "The Google login",
-            "hit your limit",
         }
     ),
     "memory/llm/scripted.py": frozenset(
@@ -200,7 +204,7 @@ APART: dict[str, frozenset[str]] = {
             "Hello, this is Jarvisett.",
         }
     ),
-    "voice/transports/browser.py": frozenset(
+    "voice/transports/webrtc.py": frozenset(
         {
             "lost on the way from the page",
         }
