@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memory.asking import Alone as Alone
-    from memory.asking import Quiet as Quiet
     from memory.conversations import Conversation as Conversation
-    from memory.conversations import Kind as Kind
-    from memory.door import MarkedSentence as MarkedSentence
     from memory.door import Memory as Memory
-    from memory.door import NotebookPage as NotebookPage
-    from memory.door import NotebookSummary as NotebookSummary
-    from memory.door import Session as Session
-    from memory.door import notes_block as notes_block
     from memory.embedding import Vectors as Vectors
     from memory.event_records import Event as Event
     from memory.event_records import Kind as EventKind
@@ -31,12 +24,10 @@ if TYPE_CHECKING:
     from memory.figures import latency as latency_figures
     from memory.figures import tokens as token_figures
     from memory.index import Hit as Hit
-    from memory.index import Index as Index
     from memory.languages.dates.naming import day_named as day_named
     from memory.lessons.records import ReflectReport as ReflectReport
     from memory.llm.at_hand import Surroundings as Surroundings
     from memory.llm.background import Background as Background
-    from memory.llm.choose import Choice as Choice
     from memory.llm.choose import Engine as TalksTo
     from memory.llm.choose import LocalModel as LocalModel
     from memory.llm.choose import NoModel as NoModel
@@ -47,10 +38,12 @@ if TYPE_CHECKING:
     from memory.llm.protocol import Reply as Reply
     from memory.llm.providers import providers as providers
     from memory.llm.recorded import RecordedReviewer as RecordedReviewer
+    from memory.notebook_views import NotebookPage as NotebookPage
     from memory.notebooks.evidence import is_said as is_said
     from memory.notebooks.filter_line import filtered as filtered
     from memory.notebooks.judge import judged as judged
     from memory.notes.context import SMALL_EXTRACTS_CHARS as SMALL_EXTRACTS_CHARS
+    from memory.notes.context import block as notes_block
     from memory.notes.context import fitting as fitting
     from memory.prompts import prompt as prompt
     from memory.remembering import OWN_WORDS as OWN_WORDS
@@ -63,22 +56,18 @@ if TYPE_CHECKING:
     from memory.requests import speaks_of_forgetting as speaks_of_forgetting
     from memory.requests import speaks_of_parting as speaks_of_parting
     from memory.reviews import Waiting as WaitingReview
-    from memory.task import MemoryTask as MemoryTask
+    from memory.session import Session as Session
     from memory.task import Reviewed as Reviewed
     from memory.task import ReviewReport as ReviewReport
     from memory.thinking.ledger import Thoughts as Thoughts
     from memory.thinking.thinking import Caps as ThinkCaps
     from memory.thinking.thinking import Thinked as Thinked
-    from memory.thinking.thinking import Thinking as Thinking
     from memory.threads import brief_turns as brief_turns
     from memory.warming import warm as warm
     from memory.watching.status import Seen as Seen
     from memory.watching.status import WatchStatus as WatchStatus
-    from memory.watching.tree import Project as Project
     from memory.watching.tree import scan as scan
-    from memory.watching.watching import Watching as Watching
     from memory.wipe import WipeItem as WipeItem
-    from memory.wipe import WipePlan as WipePlan
     from memory.wipe import WipeReport as WipeReport
 
 _WHERE = {
@@ -87,26 +76,19 @@ _WHERE = {
     "Background": ("memory.llm.background", "Background"),
     "BackgroundWishes": ("memory.llm.choose", "Wishes"),
     "Billing": ("memory.llm.protocol", "Billing"),
-    "Choice": ("memory.llm.choose", "Choice"),
     "Conversation": ("memory.conversations", "Conversation"),
     "Event": ("memory.event_records", "Event"),
     "EventKind": ("memory.event_records", "Kind"),
     "EventLog": ("memory.events", "EventLog"),
     "Hit": ("memory.index", "Hit"),
-    "Index": ("memory.index", "Index"),
-    "Kind": ("memory.conversations", "Kind"),
     "LatencySpread": ("memory.figures", "LatencySpread"),
     "LatencySummary": ("memory.figures", "LatencySummary"),
     "Llm": ("memory.llm.protocol", "Llm"),
     "LocalModel": ("memory.llm.choose", "LocalModel"),
-    "MarkedSentence": ("memory.door", "MarkedSentence"),
     "Memory": ("memory.door", "Memory"),
-    "MemoryTask": ("memory.task", "MemoryTask"),
     "NoModel": ("memory.llm.choose", "NoModel"),
-    "NotebookPage": ("memory.door", "NotebookPage"),
-    "NotebookSummary": ("memory.door", "NotebookSummary"),
+    "NotebookPage": ("memory.notebook_views", "NotebookPage"),
     "Question": ("memory.llm.protocol", "Question"),
-    "Quiet": ("memory.asking", "Quiet"),
     "RecordedReviewer": ("memory.llm.recorded", "RecordedReviewer"),
     "Refused": ("memory.event_records", "Refused"),
     "Reply": ("memory.llm.protocol", "Reply"),
@@ -115,12 +97,11 @@ _WHERE = {
     "ReflectReport": ("memory.lessons.records", "ReflectReport"),
     "ReviewReport": ("memory.task", "ReviewReport"),
     "Reviewed": ("memory.task", "Reviewed"),
-    "Session": ("memory.door", "Session"),
+    "Session": ("memory.session", "Session"),
     "Surroundings": ("memory.llm.at_hand", "Surroundings"),
     "TalksTo": ("memory.llm.choose", "Engine"),
     "TokenSummary": ("memory.figures", "TokenSummary"),
     "WipeItem": ("memory.wipe", "WipeItem"),
-    "WipePlan": ("memory.wipe", "WipePlan"),
     "WipeReport": ("memory.wipe", "WipeReport"),
     "Vectors": ("memory.embedding", "Vectors"),
     "WaitingReview": ("memory.reviews", "Waiting"),
@@ -141,15 +122,12 @@ _WHERE = {
     "only_remembering": ("memory.remembering", "only_remembering"),
     "SMALL_EXTRACTS_CHARS": ("memory.notes.context", "SMALL_EXTRACTS_CHARS"),
     "fitting": ("memory.notes.context", "fitting"),
-    "notes_block": ("memory.door", "notes_block"),
+    "notes_block": ("memory.notes.context", "block"),
     "ThinkCaps": ("memory.thinking.thinking", "Caps"),
     "Thinked": ("memory.thinking.thinking", "Thinked"),
-    "Thinking": ("memory.thinking.thinking", "Thinking"),
     "Thoughts": ("memory.thinking.ledger", "Thoughts"),
     "WatchStatus": ("memory.watching.status", "WatchStatus"),
     "Seen": ("memory.watching.status", "Seen"),
-    "Watching": ("memory.watching.watching", "Watching"),
-    "Project": ("memory.watching.tree", "Project"),
     "scan": ("memory.watching.tree", "scan"),
     "warm": ("memory.warming", "warm"),
 }
@@ -161,27 +139,19 @@ __all__ = [
     "Background",
     "BackgroundWishes",
     "Billing",
-    "Choice",
     "Conversation",
     "Event",
     "EventKind",
     "EventLog",
     "Hit",
-    "Index",
-    "Kind",
     "LatencySpread",
     "LatencySummary",
     "Llm",
     "LocalModel",
-    "MarkedSentence",
     "Memory",
-    "MemoryTask",
     "NoModel",
     "NotebookPage",
-    "NotebookSummary",
-    "Project",
     "Question",
-    "Quiet",
     "RecordedReviewer",
     "ReflectReport",
     "Refused",
@@ -196,15 +166,12 @@ __all__ = [
     "TalksTo",
     "ThinkCaps",
     "Thinked",
-    "Thinking",
     "Thoughts",
     "TokenSummary",
     "Vectors",
     "WaitingReview",
     "WatchStatus",
-    "Watching",
     "WipeItem",
-    "WipePlan",
     "WipeReport",
     "asks_to_remember",
     "brief_turns",

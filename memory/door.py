@@ -11,28 +11,21 @@ milliseconds; a running call asks from a thread.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.errors import StateUnwritable
 from memory.events import EventLog
 from memory.journal import book
+from memory.notebook_views import NotebookPage, NotebookSummary
 from memory.notebooks.ledger import Ledger
 from memory.notebooks.limits import MERGE_AT, NOTEBOOKS_CHARS
-from memory.notebooks.news import news
-from memory.notebooks.origins import Origin as EntryOrigin
-from memory.notebooks.origins import origins
-from memory.notebooks.page import Page, read_page
-from memory.notebooks.prefix import NOTEBOOK_CHARS, prefix, show
-from memory.notes.context import EXTRACTS_CHARS, block
+from memory.notebooks.page import Page
+from memory.notes.context import EXTRACTS_CHARS
 from memory.notes.reading import Read, is_note, read_note
 from memory.presence import Presence
-from memory.prompts import prompt
 from memory.records import (
     Change,
     Extract,
@@ -41,12 +34,14 @@ from memory.records import (
     JournalEntry,
     JournalRead,
     Language,
+    MarkedSentence,
     Notebook,
     Origin,
     Prefix,
     Remembered,
 )
-from memory.vault import MEMORY, PERSONA, USER, Vault
+from memory.session import Prefixes, Session
+from memory.vault import Vault
 from memory.wipe import WipePlan, WipeReport, finish, plan, recorded_in, wipe
 
 # The rooms that a command may do without are imported by the methods that open them: together
@@ -58,9 +53,7 @@ if TYPE_CHECKING:
     from memory.index import Hit, Index
     from memory.index.records import Progress
     from memory.lessons.door import Lessons
-    from memory.lessons.records import Lesson
     from memory.llm.protocol import Llm
-    from memory.notebooks.remember import Asked
     from memory.notes.looking import Notes
     from memory.reviews import Waiting as WaitingReview
     from memory.task import MemoryTask
@@ -69,60 +62,12 @@ if TYPE_CHECKING:
     from memory.watching.status import Seen, WatchStatus
     from memory.watching.watching import Watching
 
-log = logging.getLogger(__name__)
-
 
 def _embedder() -> Embedder | None:
     """Looked for when it is first needed: most commands make no vectors."""
     from memory.embedding import at_hand
 
     return at_hand()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotebookSummary:
-    """A notebook in figures: its list items, and the characters that the model sees of it."""
-
-    name: str
-    path: Path
-    entries: int
-    chars: int
-    limit_chars: int
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotebookPage:
-    """A notebook to look into and to edit, as it is on disk.
-
-    `entries` are told with where they come from. `digest` is what `save_notebook` asks for;
-    "" where the page can't be edited, and `unwritable` says why.
-    """
-
-    name: Notebook
-    path: Path
-    text: str
-    digest: str
-    unwritable: str
-    entries: tuple[EntryOrigin, ...]
-    chars: int
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedSentence:
-    """A sentence that waits for its review; `failed` is what the last try said, where one did."""
-
-    quote: str
-    conversation: str
-    at: datetime
-    next_at: datetime | None
-    failed: str
-
-
-def notes_block(extracts: Sequence[Extract]) -> str:
-    """The extracts as they stand in the one request that they are for (N4)."""
-    return block(extracts, prompt("notes.md"))
 
 
 class Memory:
@@ -133,9 +78,7 @@ class Memory:
         self._vault = vault
         self._state = state
         self._ledger = Ledger(vault, state)
-        self._reading = threading.Lock()
-        self._built: tuple[tuple[Page, Page, Page, str], Prefix] | None = None
-        self._riding: tuple[str, tuple[Lesson, ...]] = ("", ())
+        self._prefixes = Prefixes(vault, lambda: self.lessons)
         self._summed: tuple[tuple[Page, Page], tuple[NotebookSummary, ...]] | None = None
         self.events = events
         self._opening = threading.RLock()
@@ -215,98 +158,37 @@ class Memory:
         while somebody talks or another process uses this state, and StateUnwritable."""
         if self._index is not None:
             self._index.close()
-        with self._reading:
-            report = wipe(
+        with self._prefixes.cleared():
+            self._summed = None
+            return wipe(
                 self._vault.folder,
                 self._state,
                 at,
                 presence=self._presence,
                 log_held=self.events.held(),
             )
-            self._built = self._summed = None
-            self._riding = ("", ())
-        return report
 
     # Notebooks -------------------------------------------------------------------------
 
     def prefix(self) -> Prefix:
         """What rides in front of a conversation that begins now."""
-        return self._look()[0]
-
-    def _look(self) -> tuple[Prefix, tuple[Page, Page]]:
-        """The prefix, and the notebooks that it was made from."""
-        with self._reading:
-            pages = (self._persona(), self._vault.page(USER), self._vault.page(MEMORY))
-            made_of = (*pages, self._lessons_block())
-            if self._built is None or self._built[0] != made_of:
-                self._built = (made_of, prefix(prompt("prefix.md"), *made_of))
-            return self._built[1], pages[1:]
-
-    def _lessons_block(self) -> str:
-        """A disk that fails costs no conversation its prefix: the last lessons that were read."""
-        try:
-            self._riding = self.lessons.in_prompts()
-        except StateUnwritable as fault:
-            log.warning("%s", fault)
-        return self._riding[0]
-
-    def _persona(self) -> Page:
-        own = self._vault.page(PERSONA)
-        if own.text.strip():
-            return own
-        packaged = read_page(PERSONA, prompt(PERSONA).encode())
-        return Page(
-            name=PERSONA,
-            text=packaged.text,
-            entries=packaged.entries,
-            warnings=(*own.warnings, *packaged.warnings),
-        )
+        return self._prefixes.prefix()
 
     def session(self) -> Session:
         """One call's or chat's view of the notebooks, from now on."""
-        found, pages = self._look()
-        try:
-            self.lessons.shelf.rides_in(found.sha256, self._riding[1])
-        except StateUnwritable as fault:  # the use of some lessons goes uncounted
-            log.warning("%s", fault)
-        return Session(self._pages, found, pages)
-
-    def _pages(self) -> tuple[Page, Page]:
-        with self._reading:
-            return self._vault.page(USER), self._vault.page(MEMORY)
+        return self._prefixes.session()
 
     def notebooks(self) -> tuple[NotebookSummary, ...]:
         """USER.md and MEMORY.md as they are now."""
-        pages = self._pages()
+        pages = self._prefixes.pages()
         if self._summed is None or self._summed[0] != pages:
-            self._summed = (pages, tuple(map(self._summary, pages)))
+            found = tuple(NotebookSummary.of(page, self._vault.folder) for page in pages)
+            self._summed = (pages, found)
         return self._summed[1]
-
-    def _summary(self, page: Page) -> NotebookSummary:
-        shown = show(page)
-        return NotebookSummary(
-            name=page.name,
-            path=self._vault.folder / page.name,
-            entries=len(page.entries),
-            chars=len(shown.text),
-            limit_chars=NOTEBOOK_CHARS,
-            warnings=shown.warnings,
-        )
 
     def notebook(self, name: Notebook) -> NotebookPage:
         """Raises NotebookUnwritable for a link out of the vault, StateUnwritable."""
-        book = self._ledger.book(name)
-        page = book.page
-        return NotebookPage(
-            name=name,
-            path=self._vault.folder / name,
-            text=page.text,
-            digest=book.digest,
-            unwritable=book.unwritable,
-            entries=origins(self.changes(), name, page.entries),
-            chars=page.entry_chars,
-            warnings=page.warnings,
-        )
+        return NotebookPage.of(name, self._ledger.book(name), self._vault.folder, self.changes())
 
     def save_notebook(self, name: Notebook, text: str, *, seen: str, at: datetime) -> None:
         """The user's own edit. Raises NotebookChanged when the page is not the one whose
@@ -336,58 +218,28 @@ class Memory:
         `before` is the user's previous turn in their own words, `before_at` when it was said,
         `at` when this one was. Raises StateUnwritable, NotebookUnwritable, VaultMissing.
         """
-        from memory.remembering import OWN_WORDS, asked_in_turn
+        from memory.remembering import OWN_WORDS, asked_in_turn, remember_turn
 
         if origin not in OWN_WORDS:
             return ()
-        found = asked_in_turn(text, before, spoken=origin == "spoken")
-        return self._remembered(found, at, before_at=before_at, conversation=conversation)
+        return remember_turn(
+            self._ledger,
+            self.events,
+            asked_in_turn(text, before, spoken=origin == "spoken"),
+            at,
+            before_at=before_at,
+            conversation=conversation,
+        )
 
     def remember_text(
         self, text: str, at: datetime, *, language: Language | None = None, dry_run: bool = False
     ) -> Remembered:
         """Write down this text, with or without “remember that” in front."""
-        from memory.notebooks.remember import only_looks_like_it
-        from memory.remembering import as_asked
+        from memory.remembering import remember_text
 
-        if only_looks_like_it(text):
-            return Remembered(
-                saved=False, reason="this asks for no memory: it is a question, or a reminder."
-            )
-        [first, *_] = self._remembered(as_asked(text, language), at, dry_run=dry_run)
-        return first
-
-    def _remembered(
-        self,
-        found: tuple[Asked, ...],
-        at: datetime,
-        *,
-        before_at: datetime | None = None,
-        conversation: str | None = None,
-        dry_run: bool = False,
-    ) -> tuple[Remembered, ...]:
-        from memory.remembering import remember_turn
-
-        outcomes = remember_turn(
-            self._ledger,
-            found,
-            at,
-            before_at=before_at,
-            conversation=conversation,
-            dry_run=dry_run,
+        return remember_text(
+            self._ledger, self.events, text, at, language=language, dry_run=dry_run
         )
-        for outcome in () if dry_run else outcomes:
-            self.events.append(
-                "remembered",
-                at,
-                conversation=conversation,
-                data={
-                    "saved": outcome.saved,
-                    "notebook": outcome.notebook,
-                    "reason": outcome.reason,
-                },
-            )
-        return outcomes
 
     def changes(self) -> tuple[Change, ...]:
         """What was changed in the notebooks, oldest first."""
@@ -654,32 +506,3 @@ class Memory:
         from memory import conversations
 
         return conversations.unreadable(self._state)
-
-
-class Session:
-    """The notebooks as one session has seen them.
-
-    `prefix` stays what it was when the session began. `news` tells what changed since this
-    session looked last; what another session has seen makes no difference.
-    """
-
-    def __init__(
-        self, look: Callable[[], tuple[Page, Page]], prefix: Prefix, seen: tuple[Page, Page]
-    ) -> None:
-        self.prefix = prefix
-        self._look = look
-        self._seen = seen
-        self._told: set[str] = set()
-
-    def told(self, entry: str) -> None:
-        """This session knows of a new entry by another way: it is no news."""
-        self._told.add(entry)
-
-    def news(self) -> str | None:
-        """What changed, as one item for the next turn; None when nothing did."""
-        now = self._look()
-        seen, self._seen = self._seen, now
-        if now == seen:
-            return None
-        told, self._told = self._told, set()
-        return news(prompt("news.md"), list(zip(seen, now, strict=True)), told)

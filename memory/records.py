@@ -63,6 +63,17 @@ class HandOver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedSentence:
+    """A sentence that waits for its review; `failed` is what the last try said, where one did."""
+
+    quote: str
+    conversation: str
+    at: datetime
+    next_at: datetime | None
+    failed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prefix:
     """What rides in front of every conversation, byte for byte.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from memory.events import EventLog
 from memory.languages import acts
 from memory.languages.sentences import opens_request, sentences
 from memory.notebooks import remember
@@ -29,6 +30,7 @@ OWN_WORDS: frozenset[Origin] = frozenset({"spoken", "typed"})
 _A_STATEMENT = "I like green tea."
 _JOINT_WORDS = 4
 
+_ASKS_FOR_NONE = "this asks for no memory: it is a question, or a reminder."
 _UNREADABLE = (nothing_hidden, one_script, no_markup)
 _NOTHING_TO_POINT_AT = "there was no statement to remember. Say it in one sentence."
 _READ_ALOUD = "it sounded as if it was read aloud. Say it in your own words."
@@ -69,30 +71,60 @@ def asked_in_turn(text: str, before: str | None, *, spoken: bool) -> tuple[Asked
     return tuple(replace(each, read_aloud=True) for each in found)
 
 
-def as_asked(text: str, language: Language | None) -> tuple[Asked, ...]:
+def remember_turn(
+    ledger: Ledger,
+    events: EventLog,
+    asked: Iterable[Asked],
+    at: datetime,
+    *,
+    before_at: datetime | None = None,
+    conversation: str | None = None,
+) -> tuple[Remembered, ...]:
+    """Write what was asked for, and log it; one result each. Raises what the ledger raises.
+
+    `at` is when it was asked, `before_at` when the turn before was said: relative dates count
+    from when they were said.
+    """
+    outcomes = tuple(_one(ledger, each, at, before_at, conversation) for each in asked)
+    for outcome in outcomes:
+        events.append(
+            "remembered",
+            at,
+            conversation=conversation,
+            data={
+                "saved": outcome.saved,
+                "notebook": outcome.notebook,
+                "reason": outcome.reason,
+            },
+        )
+    return outcomes
+
+
+def remember_text(
+    ledger: Ledger,
+    events: EventLog,
+    text: str,
+    at: datetime,
+    *,
+    language: Language | None = None,
+    dry_run: bool = False,
+) -> Remembered:
     """Words that are to be remembered as they are, with or without “remember that” in front."""
+    if remember.only_looks_like_it(text):
+        return Remembered(saved=False, reason=_ASKS_FOR_NONE)
+    found = _as_asked(text, language)
+    if dry_run:
+        return _one(ledger, found[0], at, None, None, dry_run=True)
+    [first, *_] = remember_turn(ledger, events, found, at)
+    return first
+
+
+def _as_asked(text: str, language: Language | None) -> tuple[Asked, ...]:
     found = remember.asked(text)
     if found:
         return found
     fact = " ".join(text.split())
     return (Asked(fact, fact, language or "en"),)
-
-
-def remember_turn(
-    ledger: Ledger,
-    asked: Iterable[Asked],
-    at: datetime,
-    *,
-    before_at: datetime | None = None,
-    conversation: str | None,
-    dry_run: bool = False,
-) -> tuple[Remembered, ...]:
-    """Write what was asked for; one result each. Raises what the ledger raises.
-
-    `at` is when it was asked, `before_at` when the turn before was said: relative dates count
-    from when they were said.
-    """
-    return tuple(_one(ledger, each, at, before_at, conversation, dry_run=dry_run) for each in asked)
 
 
 def _one(
@@ -102,7 +134,7 @@ def _one(
     before_at: datetime | None,
     conversation: str | None,
     *,
-    dry_run: bool,
+    dry_run: bool = False,
 ) -> Remembered:
     against = _against(asked)
     if against is not None:

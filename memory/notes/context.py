@@ -16,6 +16,7 @@ import re2
 from memory.languages import packaged
 from memory.languages.folding import fold, folded, pattern
 from memory.notebooks.prefix import disarm, fill, show_hidden
+from memory.prompts import prompt
 from memory.records import LANGUAGES, Extract
 
 if TYPE_CHECKING:
@@ -136,9 +137,11 @@ def fitting(extracts: Sequence[Extract], chars: int) -> tuple[Extract, ...]:
     return tuple(found)
 
 
-def block(extracts: Sequence[Extract], frame: str) -> str:
-    """`frame` (`prompts/notes.md`) with the extracts in it, each under the place where it stands."""
-    return fill(frame.rstrip("\n"), {"extracts": _BETWEEN.join(map(_written, extracts))})
+def block(extracts: Sequence[Extract]) -> str:
+    """The extracts as they stand in the one request that they are for (N4), each under its place."""
+    return fill(
+        prompt("notes.md").rstrip("\n"), {"extracts": _BETWEEN.join(map(_written, extracts))}
+    )
 
 
 def _written(extract: Extract) -> str:

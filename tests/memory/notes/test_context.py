@@ -7,11 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.notes.context import EXTRACTS_AT_MOST, block, chosen, fitting, question_of
-from memory.prompts import prompt
 from memory.records import Extract
 from tests.memory.notes.hits import hit
-
-FRAME = prompt("notes.md")
 
 
 def extract(text: str = "It stands in the shed.", **named: str) -> Extract:
@@ -79,7 +76,7 @@ def test_any_turn_can_be_read(said: str) -> None:
 def test_a_note_cannot_leave_its_wrapping(text: str) -> None:
     """Whatever stands in text, heading or file name, the frame's own end is the only one."""
     for each in (extract(text), extract(heading=text), extract(file=f"{text}.md")):
-        wrapped = block([each], FRAME)
+        wrapped = block([each])
         assert wrapped.count("</notes>") == 1
         assert wrapped.endswith("</notes>")
         assert "<|" not in wrapped
@@ -90,13 +87,13 @@ def test_a_note_cannot_leave_its_wrapping(text: str) -> None:
 
 def test_an_extract_says_where_it_stands() -> None:
     """The place is one line above the text, without brackets of its own."""
-    wrapped = block([extract(heading="Pump > Where [old]")], FRAME)
+    wrapped = block([extract(heading="Pump > Where [old]")])
     assert "[garden/pump > Pump > Where (old)]\nIt stands in the shed." in wrapped
 
 
 def test_a_dollar_is_no_variable() -> None:
     """Notes hold prices and shell variables."""
-    assert "costs $5 and $HOME" in block([extract("costs $5 and $HOME")], FRAME)
+    assert "costs $5 and $HOME" in block([extract("costs $5 and $HOME")])
 
 
 def test_the_best_that_fit() -> None:
