@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from memory.requests import requested as requested
     from memory.requests import speaks_of_forgetting as speaks_of_forgetting
     from memory.requests import speaks_of_parting as speaks_of_parting
+    from memory.reviewing import Reviewed as Reviewed
     from memory.reviews import Waiting as WaitingReview
     from memory.session import Session as Session
-    from memory.task import Reviewed as Reviewed
     from memory.task import ReviewReport as ReviewReport
     from memory.thinking.ledger import Thoughts as Thoughts
     from memory.thinking.thinking import Caps as ThinkCaps
@@ -96,7 +96,7 @@ _WHERE = {
     "RequestKind": ("memory.requests", "RequestKind"),
     "ReflectReport": ("memory.lessons.records", "ReflectReport"),
     "ReviewReport": ("memory.task", "ReviewReport"),
-    "Reviewed": ("memory.task", "Reviewed"),
+    "Reviewed": ("memory.reviewing", "Reviewed"),
     "Session": ("memory.session", "Session"),
     "Surroundings": ("memory.llm.at_hand", "Surroundings"),
     "TalksTo": ("memory.llm.choose", "Engine"),

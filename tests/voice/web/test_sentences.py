@@ -96,7 +96,7 @@ APART: dict[str, frozenset[str]] = {
             "forget if known",
         }
     ),
-    "memory/task.py": frozenset(
+    "memory/reviewing.py": frozenset(
         {
             "I'm vegan, by the way.",
         }
