@@ -66,12 +66,16 @@ def run() -> None:
 
 
 def serve(
-    handlers: Mapping[str, Handler], ready: Header | None = None, *, niceness: int = 5
+    handlers: Mapping[str, Handler],
+    ready: Header | None = None,
+    *,
+    niceness: int = 5,
+    lanes: Mapping[str, int] | None = None,
 ) -> None:
     """Answer requests until standard input ends.
 
     Each kind of request has a thread of its own, so kinds overlap and requests of one
-    kind keep their order.
+    kind keep their order, but for those that `lanes` gives more threads.
     """
     with contextlib.suppress(OSError):
         os.nice(niceness)
@@ -97,11 +101,14 @@ def serve(
             reply({"request": number, "fault": f"{type(fault).__name__}: {fault}"})
 
     reply({"ready": ready or {}})
-    lanes = {kind: ThreadPoolExecutor(1, thread_name_prefix=kind) for kind in handlers}
+    threads = {
+        kind: ThreadPoolExecutor((lanes or {}).get(kind, 1), thread_name_prefix=kind)
+        for kind in handlers
+    }
     while (message := _read(source)) is not None:
         header, payload = message
         kind = header.pop("kind")
-        lanes[kind].submit(answer, header.pop("request"), kind, header, payload)
+        threads[kind].submit(answer, header.pop("request"), kind, header, payload)
     os._exit(0)
 
 

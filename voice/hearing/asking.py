@@ -37,8 +37,11 @@ class Questions:
         self._worker = worker
         self._languages = tuple(languages)
 
-    async def words(self, kind: Kind, turn: OpenTurn, language: Language, sound: bytes) -> Words:
-        """`language` is the session's. What is known of the voice when the answer comes counts."""
+    async def words(
+        self, kind: Kind, turn: OpenTurn, language: Language, sound: bytes
+    ) -> Words | None:
+        """`language` is the session's. What is known of the voice when the answer comes counts.
+        None where more of the turn was asked about meanwhile."""
         header = {
             "languages": self._languages,
             "language": language,
@@ -46,6 +49,8 @@ class Questions:
             "at_ms": turn.last_words_ms,
         }
         reply, _ = await self._worker.call(kind, header, sound)
+        if reply.get("superseded"):
+            return None
         found = cast("Language", reply["language"])
         text = cleaned(reply["text"], phrases(found))
         evidence = Evidence(
@@ -68,7 +73,7 @@ class Questions:
 
     async def words_for_sure(
         self, kind: Kind, turn: OpenTurn, language: Language, sound: bytes
-    ) -> Words:
+    ) -> Words | None:
         """A worker that dies is started again, and asked again."""
         for left in reversed(range(_TRIES)):
             try:

@@ -14,7 +14,6 @@ from voice.errors import WorkerFailed
 from voice.hearing.asking import Asked, Questions
 from voice.hearing.detector import FRAME_BYTES, Judge, VoiceDetector
 from voice.hearing.endpoint import (
-    FRAME_MS,
     AskAgain,
     Began,
     Cut,
@@ -62,9 +61,6 @@ _HALF_DUPLEX = (
     "speaks. Use headphones, or stop it with the button."
 )
 _WORDS_TAKE_MS = 700
-_SECOND_THOUGHT_MS = 140
-"""Most pauses within a sentence are over by then: 200 ms after the last sound."""
-_LIKELY_OVER = 0.8
 _CALLED_OUT_MS = 900
 """Longer is no word that is called out."""
 
@@ -88,7 +84,8 @@ class Listener:
     """Fed with 20 ms frames by `frame`, tells events through `tell`, in the contract's order.
 
     `spawn` starts a task that its owner waits for; `now` is the clock of the `*_s` fields.
-    At most one partial pass is under way at a time, and one final pass with one waiting.
+    At most one partial pass is under way at a time, and one final pass with one waiting, but for
+    those of earlier pauses of the same turn: nobody waits for these.
     """
 
     def __init__(
@@ -118,6 +115,7 @@ class Listener:
         self._numbers = 0
         self._partial: asyncio.Task[None] | None = None
         self._final: asyncio.Task[None] | None = None
+        self._wording: OpenTurn | None = None
         self._wanted: OpenTurn | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._answering = False
@@ -236,7 +234,7 @@ class Listener:
             case AskAgain() if turn is not None:
                 self._ask_turn_end(turn, decision.number, self.position_ms)
             case Resumed() if turn is not None:
-                turn.pause = turn.questions_due_ms = turn.words_due_ms = turn.asked_to_ms = None
+                turn.pause = turn.questions_due_ms = turn.asked_to_ms = None
                 if not turn.went_on:
                     self._yielding.more_came()
                 turn.went_on = True
@@ -290,7 +288,7 @@ class Listener:
             return
         to_ms = min(heard_to_ms, over.ended_ms + _SILENCE_KEPT_MS)
         turn.audio = self._sound.between(turn.audio_from_ms, to_ms)
-        if over.number is None or self._final is None or self._final.done():
+        if over.number is None or not self._asking_final:
             self._ask_words(turn)
 
     def _came_s(self, position_ms: int) -> float:
@@ -386,7 +384,7 @@ class Listener:
 
     def _yield_to(self, sound: FrameSound) -> None:
         counts = sound if self._own.surely else _NO_SOUND
-        waits = self._asking_partial or (self._final is not None and not self._final.done())
+        waits = self._asking_partial or self._asking_final
         action = self._yielding.frame(counts, sounding=self._answering, waits=waits)
         self._follow_step(action)
         if action == "hold" and self._turn is not None:
@@ -450,8 +448,12 @@ class Listener:
     def _asking_partial(self) -> bool:
         return self._partial is not None and not self._partial.done()
 
+    @property
+    def _asking_final(self) -> bool:
+        return self._final is not None and not self._final.done()
+
     def _ask_partial(self, turn: OpenTurn) -> None:
-        if self._asking_partial or (self._final is not None and not self._final.done()):
+        if self._asking_partial or self._asking_final:
             return
         turn.last_words_ms = self.position_ms
         self._compare_loudness(turn)
@@ -471,7 +473,7 @@ class Listener:
         except WorkerFailed as fault:
             log.warning("a partial result is missing: %s", fault)
             return
-        if turn is self._turn and not self._endpointer.pausing:
+        if found is not None and turn is self._turn and not self._endpointer.pausing:
             self._learn(turn, found)
 
     def _learn(self, turn: OpenTurn, found: Words) -> None:
@@ -492,33 +494,27 @@ class Listener:
             turn.questions_due_ms = None
             to_ms = self.position_ms if turn.asked_to_ms is None else turn.asked_to_ms
             self._ask_turn_end(turn, turn.pause, to_ms)
-            # A pass over a pause that was none keeps the words of the real end waiting. Who
-            # has paused before does so again: then the model of turn ends is heard first.
-            if turn.went_on:
-                turn.words_due_ms = max(to_ms + _SECOND_THOUGHT_MS, self.position_ms + FRAME_MS)
-            else:
-                self._ask_words(turn)
-        elif turn.words_due_ms is not None and self.position_ms >= turn.words_due_ms:
-            turn.words_due_ms = None
-            if turn.asked_to_ms is not None:
-                turn.asked_to_ms += _SECOND_THOUGHT_MS
             self._ask_words(turn)
 
     def _ask_words(self, turn: OpenTurn) -> None:
-        if self._final is not None and not self._final.done():
+        if self._asking_final and self._wording is not turn:
             if self._wanted is None or self._wanted.over is None:
                 self._wanted = turn
             return
+        # The pass that is under way may be over a pause of this turn that was none.
+        self._wording = turn
         self._final = self._start(self._understand_all(turn))
 
     async def _understand_all(self, turn: OpenTurn) -> None:
         """Final passes, one after the other, while one is wanted."""
+        mine = asyncio.current_task()
         await self._understand(turn)
-        while True:
+        while self._final is mine:
             waiting = next((late for late in self._turns if late.over and not late.closed), None)
             wanted, self._wanted = waiting or self._wanted, None
             if wanted is None or wanted.closed:
                 return
+            self._wording = wanted
             await self._understand(wanted)
 
     async def _understand(self, turn: OpenTurn) -> None:
@@ -535,34 +531,35 @@ class Listener:
                 turn, await self._looked(turn, number, audio), audio
             )
         except WorkerFailed as fault:
-            log.error("a turn is lost: %s", fault)  # noqa: TRY400  the fault carries the story
-            if turn.over is not None and not turn.closed:
+            if turn.over is not None and _is_at(turn, number):
+                log.error("a turn is lost: %s", fault)  # noqa: TRY400  the fault carries the story
                 self._nothing(turn, f"could not be transcribed: {fault}")
             return
+        if found is None:
+            return  # the words of a later pause of this turn are under way
+        if not _is_at(turn, number):
+            if turn.over is None:
+                self._learn(turn, found)  # speech went on meanwhile: as good as a partial result
+            return
         if turn.over is not None:
-            if turn.over.number == number and not turn.closed:
-                self._conclude(turn, found)
+            self._conclude(turn, found)
             return
-        if number is None or turn.pause != number:
-            self._learn(turn, found)  # speech went on meanwhile: as good as a partial result
-            return
+        assert number is not None
         turn.guessed[number] = found
         self._endpointer.words_came(changed=True)
         self._believe(turn, number, found)
 
-    async def _looked(self, turn: OpenTurn, number: int | None, audio: bytes) -> Words:
-        """The words of a sound. A guess is told after the first look: an answer to it takes longer
+    async def _looked(self, turn: OpenTurn, number: int | None, audio: bytes) -> Words | None:
+        """The words of a sound, as `Questions.words`. A guess is told after the first look: an answer to it takes longer
         to be made than the second one, which takes it back only where it finds other words."""
         language = self._language
         first = await self._questions.words_for_sure("words", turn, language, audio)
-        if not first.again or (self._answering and first.text and self._is_sign(first)):
-            return first  # "mhm" into an answer: it waits to go on
-        if turn.over is not None:
-            if turn.over.number != number:
-                return first
-        elif number is None or turn.pause != number:
+        if first is None or not first.again or not _is_at(turn, number):
             return first
-        elif first.nothing is None and turn.told_guess is None:
+        if self._answering and first.text and self._is_sign(first):
+            return first  # "mhm" into an answer: it waits to go on
+        if turn.over is None and first.nothing is None and turn.told_guess is None:
+            assert number is not None
             self._guess(turn, number, first)
         try:
             second = await self._questions.words_for_sure("again", turn, language, audio)
@@ -570,18 +567,18 @@ class Listener:
             log.warning("no second look at a turn's words: %s", fault)
             return first
         told = turn.told_words
-        if told is None or turn.told_guess != number:
+        if second is None or told is None or turn.told_guess != number:
             return second
         if second.nothing is None and is_same(second, told):
             return replace(second, text=told.text)
         self._withdraw(turn)
         return second
 
-    async def _called_out(self, turn: OpenTurn, found: Words, audio: bytes) -> Words:
+    async def _called_out(self, turn: OpenTurn, found: Words | None, audio: bytes) -> Words | None:
         """Instead of words that mean nothing in an answer the word of stopping that was called into
         it, if it was one."""
         into_answer = self._answering and not turn.barged
-        if not into_answer or turn.voice.voiced_ms > _CALLED_OUT_MS:
+        if found is None or not into_answer or turn.voice.voiced_ms > _CALLED_OUT_MS:
             return found
         if found.nothing is None and is_clear(found.text, found.logprob):
             return found
@@ -634,8 +631,10 @@ class Listener:
             return
         log.debug("pause %d ends the turn with probability %.2f", number, over)
         self._endpointer.judged(number, over)
-        turn = self._turn
-        due = turn is not None and turn.pause == number and turn.words_due_ms is not None
-        if due and turn is not None and over >= _LIKELY_OVER:
-            turn.words_due_ms = None
-            self._ask_words(turn)
+
+
+def _is_at(turn: OpenTurn, number: int | None) -> bool:
+    """Whether this turn's n-th pause, or its end without one, still waits for its words."""
+    if turn.over is not None:
+        return turn.over.number == number and not turn.closed
+    return number is not None and turn.pause == number

@@ -41,8 +41,6 @@ class OpenTurn:
     """When the present pause's questions are asked."""
     asked_to_ms: int | None = None
     """Where the sound of late questions ends; None: they are asked about all there is."""
-    words_due_ms: int | None = None
-    """When the present pause's words are asked for, unless its end is likely before."""
     guessed: dict[int, Words] = field(default_factory=dict)
     told_guess: int | None = None
     told_words: Words | None = None

@@ -3,14 +3,16 @@
 Arguments: the model's folder.
 
 Requests (payload: 16 kHz mono 16-bit samples):
-  words, again, partial  {"languages", "language", "turn"}
+  words, again, partial  {"languages", "language"}
                          → {"text", "language", "sure", "logprob", "no_speech", "again"}
+                         or {"superseded": true}
   called_out             {"language", "phrases"} → {"text", "logprob"}: the likeliest of them
   turn_end               {} → {"over": probability that the turn is done}
   warm                   {"languages"} → {}
 `words` is a first look at a whole pause; where its "again" is true a second one, `again` with the
 same sound, may find other words. Each kind has a lane of its own, so that a final pass doesn't
-wait behind a partial one.
+wait behind a partial one; `words` has two, and once a sound that goes on from there has been sent
+a pass ends without its words: it was over a pause that was none.
 """
 
 from __future__ import annotations
@@ -103,20 +105,20 @@ class Transcriber:
         self._whisper = WhisperModel(
             str(folder), device="cpu", compute_type="int8", cpu_threads=1, num_workers=2
         )
-        self._pieces: tuple[int, list[tuple[int, Transcript]]] = (-1, [])
+        self._pieces: tuple[bytes, list[tuple[int, Transcript]]] = (b"", [])
         self._lock = threading.Lock()
+        self._newest = b""
         self._seen: _Encoded | None = None
 
     def transcribe(
-        self,
-        audio: Audio,
-        languages: Sequence[str],
-        language: str,
-        turn: int,
-        look: Look,
-    ) -> Transcript:
-        """Transcribe one turn so far. Pieces of a long one are kept, so only its end is new."""
-        done = list(self._kept(turn))
+        self, sound: bytes, languages: Sequence[str], language: str, look: Look
+    ) -> Transcript | None:
+        """Transcribe one turn so far, 16 kHz mono 16-bit. Pieces of a long one are kept, so only
+        its end is new. None where the words of more of it were asked for meanwhile."""
+        if look == "first":
+            self._newest = sound
+        audio = _audio(sound)
+        done = self._kept(sound)
         start = done[-1][0] if done else 0
         while len(audio) - start > _LONGEST_PIECE_S * RATE_HZ:
             end = start + _quietest(audio[start:])
@@ -125,32 +127,50 @@ class Transcriber:
                 piece = self._one(audio[start:end], languages, language, "again")
             done.append((end, piece))
             start = end
-            self._keep(turn, done)
-        last = self._one(audio[start:], languages, language, look)
-        return _joined([piece for _, piece in done] + [last])
+            self._keep(sound[: 2 * end], done)
+        last = self._last(sound, audio[start:], languages, language, look)
+        return None if last is None else _joined([piece for _, piece in done] + [last])
 
-    def _kept(self, turn: int) -> list[tuple[int, Transcript]]:
+    def _kept(self, sound: bytes) -> list[tuple[int, Transcript]]:
         with self._lock:
-            kept_turn, pieces = self._pieces
-            return pieces if kept_turn == turn else []
+            kept, pieces = self._pieces
+            return list(pieces) if sound.startswith(kept) else []
 
-    def _keep(self, turn: int, done: list[tuple[int, Transcript]]) -> None:
+    def _keep(self, sound: bytes, done: list[tuple[int, Transcript]]) -> None:
         with self._lock:
-            self._pieces = (turn, list(done))
+            self._pieces = (sound, list(done))
+
+    def _superseded(self, sound: bytes) -> bool:
+        newest = self._newest
+        return len(newest) > len(sound) and newest.startswith(sound)
+
+    def _last(
+        self, sound: bytes, audio: Audio, languages: Sequence[str], language: str, look: Look
+    ) -> Transcript | None:
+        """What a sound ends with. Its encoding can't be broken off, and takes longer than the rest."""
+        if look == "again":
+            return self._one(audio, languages, language, look)
+        if self._superseded(sound):
+            return None
+        encoded = self._encoded_for(audio, languages, language, look)
+        return None if self._superseded(sound) else self._first(encoded, audio, look)
 
     def _one(self, audio: Audio, languages: Sequence[str], language: str, look: Look) -> Transcript:
         encoded = self._encoded_for(audio, languages, language, look)
-        likeliest, *others = encoded.languages
         if look != "again":
-            found = self._generate(encoded, audio, likeliest, _FIRST_BEAM)
-            clear = not others and found.logprob > _CLEAR_LOGPROB
-            return replace(found, again=look == "first" and not clear)
+            return self._first(encoded, audio, look)
+        likeliest, *others = encoded.languages
         best = self._generate(encoded, audio, likeliest, _SECOND_BEAM)
         for candidate in others:
             other = self._generate(encoded, audio, candidate, _SECOND_BEAM)
             if other.logprob > best.logprob + _BETTER_LOGPROB:
                 best = other
         return best
+
+    def _first(self, encoded: _Encoded, audio: Audio, look: Look) -> Transcript:
+        found = self._generate(encoded, audio, encoded.languages[0], _FIRST_BEAM)
+        clear = len(encoded.languages) == 1 and found.logprob > _CLEAR_LOGPROB
+        return replace(found, again=look == "first" and not clear)
 
     def _encoded_for(
         self, audio: Audio, languages: Sequence[str], language: str, look: Look
@@ -284,11 +304,8 @@ def main() -> None:
 
     def words(look: Look) -> Handler:
         def answer(header: Header, payload: bytes) -> Iterator[Message]:
-            languages, language = header["languages"], header["language"]
-            found = transcriber.transcribe(
-                _audio(payload), languages, language, header["turn"], look
-            )
-            yield found.header(), b""
+            found = transcriber.transcribe(payload, header["languages"], header["language"], look)
+            yield {"superseded": True} if found is None else found.header(), b""
 
         return answer
 
@@ -303,10 +320,10 @@ def main() -> None:
 
     def warm(header: Header, _: bytes) -> Iterator[Message]:
         # Noise: silence would end before the decoder has run.
-        noise = np.random.default_rng(0).normal(0, 0.01, RATE_HZ).astype(np.float32)
+        noise = np.random.default_rng(0).normal(0, 300, RATE_HZ).astype(np.int16)
         languages = header["languages"]
-        transcriber.transcribe(noise, languages, languages[0], -1, "partial")
-        judge.over(noise)
+        transcriber.transcribe(noise.tobytes(), languages, languages[0], "partial")
+        judge.over(_audio(noise.tobytes()))
         yield {}, b""
 
     serve(
@@ -317,7 +334,8 @@ def main() -> None:
             "called_out": called_out,
             "turn_end": turn_end,
             "warm": warm,
-        }
+        },
+        lanes={"words": 2},
     )
 
 

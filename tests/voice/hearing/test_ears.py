@@ -297,11 +297,45 @@ async def test_silence_is_no_words(whisper: Path) -> None:
     """Ten seconds of zeros and of hiss, handed straight to Whisper, are dropped by the guards."""
     worker = real(whisper)
     try:
-        header = {"languages": LANGUAGES, "language": "en", "turn": 1}
+        header = {"languages": LANGUAGES, "language": "en"}
         for sound in (bytes(RATE_HZ * 20), spoken("stop", 0, 10)[-RATE_HZ * 10 :].tobytes()):
             reply, _ = await worker.call("words", header, sound)
             assert len(reply["text"]) < 12
             assert reply["no_speech"] > 0.3 or not reply["text"]
+    finally:
+        await worker.close()
+
+
+@pytest.mark.weights
+async def test_words_of_a_part_are_given_up_for_those_of_more(whisper: Path) -> None:
+    """Once more of a turn has been sent, what it began with is not transcribed any more."""
+    worker = real(whisper)
+    try:
+        header = {"languages": ["en"], "language": "en"}
+        whole = spoken("museum").tobytes()
+        told, _ = await worker.call("words", header, whole)
+        assert "museum" in told["text"]
+        part, _ = await worker.call("partial", header, whole[: len(whole) // 2])
+        assert part["superseded"] is True
+        other, _ = await worker.call("partial", header, spoken("stop").tobytes())
+        assert other["text"] == "Stop."
+    finally:
+        await worker.close()
+
+
+@pytest.mark.weights
+async def test_pieces_of_a_long_turn_are_its_own(whisper: Path) -> None:
+    """What was kept of a minute's talk is not found in the next one, of whatever call it is."""
+    worker = real(whisper)
+    museum, table = (decode(SPOKEN / f"{name}.flac") for name in ("museum", "table_for_four"))
+    try:
+        header = {"languages": ["en"], "language": "en", "turn": 3}
+        first, _ = await worker.call("words", header, np.tile(museum, 14).tobytes())
+        assert "museum" in first["text"]
+        longer, _ = await worker.call("words", header, np.tile(museum, 15).tobytes())
+        assert longer["text"].count("museum") > 6
+        second, _ = await worker.call("words", header, np.tile(table, 9).tobytes())
+        assert "table" in second["text"] and "museum" not in second["text"]
     finally:
         await worker.close()
 

@@ -371,7 +371,7 @@ def test_a_minute_without_a_pause_is_two_turns() -> None:
 class Late(ScriptedHearing):
     """Its first `words` wait for `gate`."""
 
-    def __init__(self, words: list[str]) -> None:
+    def __init__(self, words: list[str | dict[str, Any]]) -> None:
         super().__init__(words)
         self.gate = asyncio.Event()
         self._asked_before = False
@@ -379,10 +379,11 @@ class Late(ScriptedHearing):
     async def call(
         self, kind: str, header: dict[str, Any] | None = None, payload: bytes = b""
     ) -> tuple[dict[str, Any], bytes]:
+        reply = await super().call(kind, header, payload)
         if kind == "words" and not self._asked_before:
             self._asked_before = True
             await self.gate.wait()
-        return await super().call(kind, header, payload)
+        return reply
 
 
 def heard_late(worker: Late, samples: Samples, comes_at: int) -> list[Heard]:
@@ -422,15 +423,29 @@ def test_late_words_keep_the_order() -> None:
     assert order == ["SpeechBegan", "UserSaid"] * 2
 
 
-@pytest.mark.parametrize(("behind_ms", "told"), [(-300, ["Stop."]), (150, [])])
-def test_late_words_of_an_earlier_pause(behind_ms: int, told: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("behind_ms", "first", "told"),
+    [
+        (-300, "Stop.", ["Stop."]),
+        (150, "Stop.", []),
+        (1500, "Stop.", []),
+        (1500, {"superseded": True}, []),
+        (-300, {"superseded": True}, []),
+    ],
+)
+def test_late_words_of_an_earlier_pause(
+    behind_ms: int, first: str | dict[str, Any], told: list[str]
+) -> None:
     """What is understood of a pause once speech went on is a partial result, but for the next
-    pause: its own words come at once, and an engine would read others beside them."""
+    pause: its own words come at once, and an engine would read others beside them. These wait for
+    no others, and a worker that has been asked for them may leave the others away."""
     said = joined(recorded("stop"), room(0.2), recorded("stop"))
     comes_at = len(said) + RATE_HZ * behind_ms // 1000
-    events = heard_late(Late(["Stop.", "Stop. Stop."]), joined(said, room(2)), comes_at)
+    events = heard_late(Late([first, "Stop. Stop."]), joined(said, room(2)), comes_at)
     assert [event.text for event in events if isinstance(event, Partial)] == told
-    assert [event.text for event in events if isinstance(event, UserSaid)] == ["Stop. Stop."]
+    [turn] = [event for event in events if isinstance(event, UserSaid)]
+    assert turn.text == "Stop. Stop."
+    assert turn.transcribed_s == turn.decided_s <= turn.ended_s + 0.5
 
 
 async def test_a_recording_gives_the_same_events_each_time() -> None:
