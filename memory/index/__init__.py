@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from memory import locks, store
-from memory.databases import unusable
 from memory.errors import MemoryFault, StateUnwritable, VaultMissing
 from memory.index import schema
 from memory.index import search as searching
 from memory.index.building import Cutting, Writer, portions
+from memory.index.connections import Connections
 from memory.index.records import (
     Hit as Hit,
 )
@@ -69,14 +69,10 @@ class Index:
         self.path = state / f"{name}.db"
         self._part = state / f"{name}.part"
         self._lock_path = state / f"{name}.lock"
-        self._reading = threading.RLock()
+        self._connections = Connections(self.path)
         self._writing = threading.RLock()
         self._stopping = threading.Event()
         self._starting: threading.Thread | None = None
-        self._reader: sqlite3.Connection | None = None
-        self._writer: sqlite3.Connection | None = None
-        self._reads: tuple[int, int] | None = None
-        self._writes: tuple[int, int] | None = None
 
     def close(self) -> None:
         """A build that goes on is given up."""
@@ -84,13 +80,12 @@ class Index:
         if self._starting is not None:
             self._starting.join()
             self._starting = None
-        with self._writing, self._reading:
+        with self._writing:
             self._stopping.clear()
-            if self._reader is not None:
+            if self._connections.is_open:
                 with suppress(MemoryFault):  # it is tried again at the next start
                     self.scrub()
-            self._close_reader()
-            self._close_writer()
+            self._connections.close()
 
     @contextmanager
     def of(self, folder: Path | None) -> Iterator[tuple[Index, str]]:
@@ -169,7 +164,7 @@ class Index:
     def changing(self) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction over what is derived from the pieces."""
         self._make_sure(no_progress)
-        return self._transaction()
+        return self._connections.transaction()
 
     def counts(self) -> tuple[int, int]:
         """Files and pieces."""
@@ -186,11 +181,10 @@ class Index:
         for last in (False, True):
             self._make_sure(progress)
             try:
-                with self._reading:
-                    return ask(self._opened())
+                return self._connections.ask(ask)
             except sqlite3.DatabaseError as fault:
                 if last or not schema.is_damage(fault):
-                    raise self._unusable(fault) from fault
+                    raise self._connections.unusable(fault) from fault
                 log.warning("%s is damaged (%s) and is built anew", self.path, fault)
                 self.rebuild(progress)
         raise AssertionError("the second time it returns or raises")
@@ -245,7 +239,7 @@ class Index:
             log.warning("the index was not built: %s", fault)
 
     def _is_ready(self) -> bool:
-        return (self._reads is not None and self.path.exists()) or self._is_current()
+        return (self._connections.is_open and self.path.exists()) or self._is_current()
 
     def refresh(self, progress: Progress = no_progress) -> Refreshed:
         """Take in what was added, changed and removed since the index looked last."""
@@ -302,16 +296,13 @@ class Index:
         with self._writing:
             if not self.path.exists() or not self._ask(schema.is_unclean):
                 return True
-            try:
-                database = self._opened_to_write()
+            with self._connections.writing() as database:
                 database.execute("VACUUM")
                 [(busy, *_)] = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                 if busy:
                     return False
                 database.execute("DELETE FROM meta WHERE name = 'unclean'")
                 database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            except sqlite3.DatabaseError as fault:
-                raise self._unusable(fault) from fault
             return True
 
     def _name(self, path: Path | str) -> str | None:
@@ -342,7 +333,7 @@ class Index:
             self.rebuild(progress)
 
     def _write(self, files: list[tuple[str, Read | Unread | None]]) -> None:
-        with self._transaction() as database:
+        with self._connections.transaction() as database:
             writer = Writer(database, self._kind_of, self._cutting)
             for name, content in files:
                 if content is None:
@@ -353,58 +344,9 @@ class Index:
 
     # The file --------------------------------------------------------------------------
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Committed at the end, and no copy of what was overwritten stays beside the index."""
-        try:
-            database = self._opened_to_write()
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-            except BaseException:
-                if database.in_transaction:  # a full disk has ended it already
-                    database.execute("ROLLBACK")
-                raise
-            database.execute("COMMIT")
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.DatabaseError as fault:
-            raise self._unusable(fault) from fault
-
-    def _opened(self) -> sqlite3.Connection:
-        """The connection that asks; a new one when another file is in its place."""
-        there = self._there()
-        if self._reader is None or self._reads != there:
-            self._close_reader()
-            self._reader, self._reads = schema.opened(self.path), there
-            self._reader.execute("PRAGMA query_only = ON")
-        return self._reader
-
-    def _opened_to_write(self) -> sqlite3.Connection:
-        there = self._there()
-        if self._writer is None or self._writes != there:
-            self._close_writer()
-            self._writer, self._writes = schema.opened(self.path), there
-            # What a power cut takes is found in the files again.
-            self._writer.execute("PRAGMA synchronous = NORMAL")
-        return self._writer
-
-    def _there(self) -> tuple[int, int]:
-        found = self.path.stat()
-        return found.st_dev, found.st_ino
-
-    def _close_reader(self) -> None:
-        if self._reader is not None:
-            self._reader.close()
-        self._reader = self._reads = None
-
-    def _close_writer(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-        self._writer = self._writes = None
-
     def _make_sure(self, progress: Progress) -> None:
         """The index is there and of this make."""
-        if self._reads is not None and self.path.exists():
+        if self._connections.is_open and self.path.exists():
             return
         if self._is_current():
             return
@@ -442,9 +384,9 @@ class Index:
             with closing(schema.opened(part)) as database:
                 self._fill(database, names, progress)
                 schema.carry_over(database, self.path)
-            self._swap(part)
+            self._connections.swap(part)
         except sqlite3.DatabaseError as fault:
-            raise self._unusable(fault) from fault
+            raise self._connections.unusable(fault) from fault
         finally:
             store.remove(part)
 
@@ -471,33 +413,6 @@ class Index:
         database.execute("INSERT INTO meta VALUES ('make', ?)", (self._make(),))
         database.execute("INSERT INTO found (found) VALUES ('optimize')")
         database.execute("COMMIT")
-
-    def _swap(self, part: Path) -> None:
-        """Copied into the old file's place in one transaction, so that no one who has it open
-        sees half; a file that is none of SQLite's is replaced."""
-        with self._reading:
-            self._close_reader()
-            self._close_writer()
-            try:
-                with closing(schema.opened(part)) as new, closing(schema.opened(self.path)) as old:
-                    old.execute("PRAGMA journal_mode = WAL")
-                    new.backup(old)
-                    old.execute("PRAGMA journal_mode = WAL")
-                    old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            except sqlite3.DatabaseError as fault:
-                if not schema.is_damage(fault):
-                    raise
-                for suffix in ("-wal", "-shm", ""):
-                    store.remove(Path(f"{self.path}{suffix}"))
-                with store.writing(self.path):
-                    part.replace(self.path)
-                with closing(schema.opened(self.path)) as database:
-                    database.execute("PRAGMA journal_mode = WAL")
-            with store.writing(self.path):
-                self.path.chmod(0o600)
-
-    def _unusable(self, fault: sqlite3.DatabaseError) -> StateUnwritable:
-        return unusable(f"The index {self.path}", fault)
 
 
 def _short_hash(text: str) -> str:

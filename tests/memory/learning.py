@@ -20,6 +20,7 @@ from memory.records import Origin, Trigger, Turn
 from memory.reviews import Reviews
 from memory.task import MemoryTask
 from memory.vault import Vault
+from tests.memory.stores import OPENED
 from voice.virtual_time import VirtualLoop
 
 T = TypeVar("T")
@@ -78,6 +79,7 @@ class House:
         self.loop = asyncio.get_running_loop()
         self.noon_s = self.loop.time()
         self.events = EventLog(self.state, self.now)
+        OPENED.callback(self.events.close)
 
     def now(self) -> datetime:
         return NOON + timedelta(seconds=self.loop.time() - self.noon_s)

@@ -28,8 +28,9 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def index(tmp_path: Path, vault: Path) -> Index:
-    return Index(tmp_path / "state", Vault(vault))
+def index(tmp_path: Path, vault: Path) -> Iterator[Index]:
+    with closing(Index(tmp_path / "state", Vault(vault))) as opened:
+        yield opened
 
 
 def write(vault: Path, name: str, text: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -61,8 +62,9 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def index(tmp_path: Path, vault: Path) -> Index:
-    return Index(tmp_path / "state", Vault(vault))
+def index(tmp_path: Path, vault: Path) -> Iterator[Index]:
+    with closing(Index(tmp_path / "state", Vault(vault))) as opened:
+        yield opened
 
 
 def embedded(notes: Notes) -> None:

@@ -17,6 +17,7 @@ from memory.llm.scripted import ScriptedLlm
 from memory.records import JournalEntry
 from memory.thinking.thinking import Caps, Thinking
 from memory.vault import Vault
+from tests.memory.stores import OPENED
 from voice.quiet import QuietHouse
 
 MORNING = datetime(2026, 2, 5, 9, 0, tzinfo=UTC)
@@ -43,6 +44,7 @@ class Desk:
         self.model = ScriptedLlm(answers)
         self.quiet = QuietHouse()
         self.events = EventLog(self.state, lambda: self.now)
+        OPENED.callback(self.events.close)
         self.caps = Caps()
         self.made = 0
         self.thinking = self.again()
