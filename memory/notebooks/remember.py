@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
-import re2
-
-from memory.languages import acts, packaged
+from memory.languages import acts
 from memory.languages.dates import with_dates
 from memory.languages.folding import fold, folded
-from memory.languages.patterns import NEVER, Written
 from memory.languages.sentences import opens_request, sentences
-from memory.records import LANGUAGES, Language, Notebook
+from memory.notebooks.main_clause import PERSONS, main_clause
+from memory.notebooks.remember_rules import Rules, all_rules, rules_of
+from memory.records import Language, Notebook
 
-_GAP = r"(?:[\s,;:.!?…¿¡-]+|$)"
-_SPACE = r"[\s,;:.…¿¡-]+"
-_CLOSED = r"[\s,;:.!?…-]*$"
 _EDGES = " \t\r\n,;:-–—…"
 _OPENING_MARKS = "¿¡ \t"
 _WORD = re.compile(r"[^\W_]+")
@@ -34,7 +29,6 @@ _NAMING_WORDS = 4
 _REACH_CHARS = 240
 _MOST_CHARS = 1_500
 """What is longer was not said at once; its beginning is read."""
-_SHORTEST_VERB = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,108 +45,6 @@ class Asked:
     subordinate: bool = False
     earlier: bool = False
     read_aloud: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    language: Language
-    opener: Any
-    ask: Any
-    note: Any
-    statement: Any
-    back: Any
-    trailing: Any
-    unfinished: Any
-    ahead: Any
-    predicate: Any
-    joint: Any
-    polite: Any
-    directed: Any
-    asking: Any
-    duty: Any
-    not_own: Any
-    never: Any
-    not_after: Any
-    not_after_bare: Any
-    working_notes: Any
-    not_clause: frozenset[str]
-    misheard: frozenset[str]
-    verb_final: Mapping[str, Any]
-
-
-@cache
-def _rules() -> tuple[_Rules, ...]:
-    tables = {
-        language: Written(packaged.load(language, "remember"), f"{language}/remember.toml")
-        for language in LANGUAGES
-    }
-    clauses = {language: table.alternation("clause") for language, table in tables.items()}
-    clause = "|".join(f"(?P<{language}>{each})" for language, each in clauses.items())
-    return tuple(_read(language, table, clause) for language, table in tables.items())
-
-
-def _read(language: Language, written: Written, clause: str) -> _Rules:
-    opener, back = written.alternation("openers"), written.alternation("back")
-    polite, between = written.alternation("polite"), written.alternation("between")
-    closers = f"{polite}|{written.alternation('closers')}"
-    closed = f"(?:{_SPACE}(?:{closers}))*{_CLOSED}"
-    then = f"(?:{_SPACE}(?:{between}))*(?:{_SPACE}(?:{clause}))?{_GAP}"
-    rules = _Rules(
-        language=language,
-        opener=_longest(f"(?:{opener}){_GAP}"),
-        ask=re2.compile(f"(?:{written.alternation('ask')}){then}"),
-        note=re2.compile(f"(?:{written.alternation('note')}){then}"),
-        statement=_any(written.listed("statement")),
-        back=re2.compile(f"(?:{back}){closed}"),
-        trailing=re2.compile(
-            f"{_SPACE}(?:(?:{opener}){_SPACE})*(?:{written.alternation('behind')}|{back}){closed}"
-            f"|[,;.…-]{_SPACE}(?:(?:{opener}){_SPACE})*(?:{written.alternation('behind_mark')}){closed}"
-        ),
-        unfinished=re2.compile(f"(?:^|\\s)(?:{written.alternation('unfinished')})$"),
-        ahead=re2.compile(f"(?:{written.alternation('ahead')})(?:{_SPACE}(?:{between}))*{_GAP}"),
-        predicate=_any(written.listed("predicate")),
-        joint=re2.compile(
-            f"(?:[\\s,]+(?:{written.alternation('joints')}))+[\\s,]+|,[\\s,]+|[.!?…]\\s+"
-        ),
-        polite=re2.compile(f"(?:{_SPACE}(?:{polite}))+{_CLOSED}"),
-        directed=re2.compile(f"\\b(?:{written.alternation('directed')})\\b"),
-        asking=_any(written.listed("asking")),
-        duty=_any(written.listed("duties")),
-        not_own=_any(written.listed("not_own")),
-        never=re2.compile(f"(?:{written.alternation('not')})(?:\\b|$)"),
-        not_after=_any(written.listed("not_after")),
-        not_after_bare=_any(written.listed("not_after_bare")),
-        working_notes=re2.compile(f"(?:^|[^a-z0-9])(?:{written.alternation('working_notes')})"),
-        not_clause=frozenset(written.take("not_clause")),
-        misheard=frozenset(written.listed("misheard_clause")),
-        verb_final=_folded(written.take("verb_final", {})),
-    )
-    written.finish()
-    return rules
-
-
-def _any(patterns: list[str]) -> Any:
-    """One of the patterns at the place asked; of none, nothing matches."""
-    return re2.compile(f"(?:{'|'.join(patterns)})(?:\\b|$)" if patterns else NEVER)
-
-
-def _longest(written: str) -> Any:
-    """Of alternatives that begin alike the longest counts, in whatever order they stand."""
-    options = re2.Options()
-    options.longest_match = True
-    return re2.compile(written, options)
-
-
-def _folded(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists of words as sets; beginnings and endings, which are compared in part, as tuples."""
-    return {
-        name: {key: tuple(v) if isinstance(v, list) else v for key, v in listed.items()}
-        if isinstance(listed, dict)
-        else tuple(listed)
-        if name in ("separable", "inseparable")
-        else frozenset(map(fold, listed))
-        for name, listed in table.items()
-    }
 
 
 # What is asked for --------------------------------------------------------------------
@@ -234,7 +126,7 @@ def _only_names(fact: str) -> bool:
 def _is_read_aloud(one: Asked, in_front: str) -> bool:
     """Nobody calls themselves “the user”."""
     said = fold(one.fact)
-    return any(rules.not_own.match(said) for rules in _rules()) or (
+    return any(rules.not_own.match(said) for rules in all_rules()) or (
         not one.earlier and acts.does("reading", in_front)
     )
 
@@ -243,7 +135,7 @@ def _requests(sentence: str) -> list[tuple[int, str]]:
     """The sentence, cut where it asks again: “… and remember that …”."""
     said = folded(sentence)
     cuts = {0}
-    for rules in () if _is_other(sentence) else _rules():
+    for rules in () if _is_other(sentence) else all_rules():
         for joint in rules.joint.finditer(said.text):
             before = said.text[max(0, joint.start() - _REACH_CHARS) : joint.start()]
             rest = said.text[joint.end() : joint.end() + _REACH_CHARS]
@@ -255,7 +147,7 @@ def _requests(sentence: str) -> list[tuple[int, str]]:
 
 def _is_joined(piece: str) -> bool:
     said = f" {fold(piece)}"
-    return any(rules.joint.match(said) for rules in _rules())
+    return any(rules.joint.match(said) for rules in all_rules())
 
 
 def _asks_again(before: str, rest: str, joint: str) -> bool:
@@ -278,7 +170,7 @@ def _asks_again(before: str, rest: str, joint: str) -> bool:
 class _Begun:
     """A request to remember: its fact begins at `end` of the sentence, folded."""
 
-    rules: _Rules
+    rules: Rules
     end: int
     conjunction: tuple[int, int] | None
     subordinate: bool
@@ -329,28 +221,24 @@ def _begins(said: str) -> _Begun | None:
                 continue
             if loose and not conjunction and not rules.statement.match(said[end:]):
                 continue
-            own = rules if conjunction in (None, rules.language) else _of(conjunction)
+            own = rules if conjunction in (None, rules.language) else rules_of(conjunction)
             misheard = ahead is not None and ahead.group().strip() in rules.misheard
             subordinate = bool(conjunction) or (misheard and _ends_in_verb(said[end:], rules))
             return _Begun(own, end, span, subordinate, bool(ahead))
     return None
 
 
-def _stands_for_it(word: str, rest: str, rules: _Rules) -> bool:
+def _stands_for_it(word: str, rest: str, rules: Rules) -> bool:
     """ "this" in "remember this: …", not in "remember this is …" or "remember this house is …"."""
     if rules.predicate.match(rest):
         return False
     return bool(_MARK.search(word)) or not rest or rules.statement.match(rest) is not None
 
 
-def _of(language: str) -> _Rules:
-    return next(rules for rules in _rules() if rules.language == language)
-
-
-def _ends_in_verb(said: str, rules: _Rules) -> bool:
+def _ends_in_verb(said: str, rules: Rules) -> bool:
     """A transcript's "das" for "dass": the verb, one that is known, stands at the end."""
     words = _WORD.findall(said)
-    return bool(words) and any(words[-1] in rules.verb_final.get(person, ()) for person in _PERSONS)
+    return bool(words) and any(words[-1] in rules.verb_final.get(person, ()) for person in PERSONS)
 
 
 def _asked_in(parts: Sequence[str], number: int, before: str | None) -> Asked | None:
@@ -379,7 +267,7 @@ def _asked_in(parts: Sequence[str], number: int, before: str | None) -> Asked | 
         if following and _begun(fold(following)):
             return None  # begun again
         return _pointed_at(parts[:number], before, begun.rules)
-    for rules in _rules():
+    for rules in all_rules():
         match = rules.trailing.search(said.text)
         if match is None or match.start() == 0:
             continue
@@ -406,18 +294,18 @@ def _is_other(sentence: str) -> bool:
     return any(rules.never.match(said[place:]) for rules, place in _places(said))
 
 
-def _places(said: str) -> list[tuple[_Rules, int]]:
+def _places(said: str) -> list[tuple[Rules, int]]:
     """Where a request may begin, for the rules of each language: at the start, and behind each
     opener of any language."""
     places = [len(said) - len(said.lstrip(_OPENING_MARKS + ",;.!?…"))]
     while len(places) <= _MOST_OPENERS:
         at = places[-1]
-        ends = [match.end() for rules in _rules() if (match := rules.opener.match(said[at:]))]
+        ends = [match.end() for rules in all_rules() if (match := rules.opener.match(said[at:]))]
         if not ends or not max(ends):
             break
         behind = at + max(ends)
         places.append(behind + len(said[behind:]) - len(said[behind:].lstrip(_OPENING_MARKS)))
-    return [(rules, place) for place in places for rules in _rules()]
+    return [(rules, place) for place in places for rules in all_rules()]
 
 
 def _without_openers(sentence: str) -> str:
@@ -429,7 +317,7 @@ def _without_openers(sentence: str) -> str:
     return sentence[said.raw_span(marked, marked)[0] :] if marked else sentence
 
 
-def _pointed_at(earlier: Sequence[str], before: str | None, rules: _Rules) -> Asked:
+def _pointed_at(earlier: Sequence[str], before: str | None, rules: Rules) -> Asked:
     """The last statement in front of a request that points back."""
     sources = earlier or [sentence.text for sentence in sentences(before or "")]
     for source in reversed(sources):
@@ -440,7 +328,7 @@ def _pointed_at(earlier: Sequence[str], before: str | None, rules: _Rules) -> As
     return Asked("", "", rules.language)
 
 
-def _without_request(fact: str, rules: _Rules) -> str:
+def _without_request(fact: str, rules: Rules) -> str:
     """“I'm vegan and find me a restaurant” asks for two things; the first is to be remembered."""
     said = folded(fact)
     for joint in rules.joint.finditer(said.text):
@@ -463,7 +351,7 @@ def _asks(sentence: str) -> bool:
     return sentence.rstrip().endswith("?") or acts.does("question", sentence)
 
 
-def _fact(raw: str, quote: str, rules: _Rules, *, subordinate: bool = False) -> Asked | None:
+def _fact(raw: str, quote: str, rules: Rules, *, subordinate: bool = False) -> Asked | None:
     fact = _without_request(raw.strip(_EDGES + "¿¡"), rules)
     if len(_WORD.findall(fact)) < _LEAST_WORDS:
         return None
@@ -477,14 +365,14 @@ def entry(asked: Asked, at: datetime) -> str:
     """The user's words as an entry: one line, a sentence of its own, real dates beside relative
     ones as of `at`, when they were said."""
     fact = " ".join(asked.fact.split()).rstrip("?").rstrip()
-    turned = _main_clause(fact, asked.language) if asked.subordinate else fact
+    turned = main_clause(fact, rules_of(asked.language).verb_final) if asked.subordinate else fact
     return with_dates(turned[:1].upper() + turned[1:], at)
 
 
 def parts(fact: str) -> tuple[str, ...]:
     """A fact, and each of the parts that "and" joins."""
     said = folded(fact)
-    cuts = {joint.end() for rules in _rules() for joint in rules.joint.finditer(said.text)}
+    cuts = {joint.end() for rules in all_rules() for joint in rules.joint.finditer(said.text)}
     edges = [0, *sorted(said.raw_span(cut, cut)[0] for cut in cuts), len(fact)]
     return tuple(fact[start:end] for start, end in itertools.pairwise(edges) if end > start)
 
@@ -492,99 +380,10 @@ def parts(fact: str) -> tuple[str, ...]:
 def is_duty(text: str) -> bool:
     """What Jarvis is to do ("you have to wake me"): no fact."""
     said = fold(text)
-    return any(rules.duty.match(said) for rules in _rules())
+    return any(rules.duty.match(said) for rules in all_rules())
 
 
 def notebook_for(text: str) -> Notebook:
     """Set-up and agreements go into Jarvis' working notes, everything else is about the user."""
     said = fold(text)
-    return "MEMORY.md" if any(r.working_notes.search(said) for r in _rules()) else "USER.md"
-
-
-_PERSONS = ("first", "second", "third", "plural")
-
-
-def _main_clause(fact: str, language: Language) -> str:
-    """“ich seit 2019 in Bremen wohne” → “ich wohne seit 2019 in Bremen”; as it was where
-    subject and verb are not sure."""
-    words = _of(language).verb_final
-    ending = fact[len(fact.rstrip(".!")) :]
-    parts = fact.rstrip(".!").split()
-    plain = [fold(part) for part in parts]
-    if not words or len(parts) < 3 or any("," in part for part in parts):
-        return fact
-    subject, persons = _subject(parts, plain, words)
-    if not subject or not _is_verb_of(persons, parts[-1], words):
-        return fact
-    if not _one_clause(parts, plain, subject, persons, words):
-        return fact
-    verb, left = parts[-1], ""
-    prefix = _prefix(parts[-1], words)
-    if prefix:
-        verb, left = verb[len(prefix) :], f" {prefix}"
-    middle = " ".join(parts[subject:-1])
-    return f"{' '.join(parts[:subject])} {verb} {middle}{left}{ending}"
-
-
-def _subject(
-    parts: list[str], plain: list[str], words: Mapping[str, Any]
-) -> tuple[int, tuple[str, ...]]:
-    """How many words the subject in front has, and which persons its verb may be in; 0: unsure."""
-    person = words["subjects"].get(plain[0])
-    if person and not (plain[0] in words["determiners"] and parts[1][:1].isupper()):
-        return 1, (person,) if person != "either" else ("third", "plural")
-    either = ("third", "plural")
-    if plain[0] in words["determiners"]:
-        noun = next((at for at, part in enumerate(parts[1:-1], 1) if part[:1].isupper()), 1)
-        if noun <= 3 and noun + 1 < len(parts) and plain[noun + 1] in words["after_subject"]:
-            return noun + 1, either
-        if len(parts) == 4 and plain[-1] in words["naming"] and noun == 1:
-            return 2, either
-        return 0, ()
-    if plain[0] in words["fronted"] and (
-        plain[1] in words["determiners"] or plain[1] in words["subjects"]
-    ):
-        return 1, either  # “morgen mein Hochzeitstag ist” → “morgen ist mein Hochzeitstag”
-    if parts[0][:1].isupper() and plain[1] in words["after_subject"]:
-        return 1, ("third",)
-    return 0, ()
-
-
-def _is_verb_of(persons: tuple[str, ...], word: str, words: Mapping[str, Any]) -> bool:
-    plain = fold(word)
-    return word[:1].islower() and any(
-        plain in words[person] or plain.endswith(words["endings"][person]) for person in persons
-    )
-
-
-def _one_clause(
-    parts: list[str],
-    plain: list[str],
-    subject: int,
-    persons: tuple[str, ...],
-    words: Mapping[str, Any],
-) -> bool:
-    """Nothing stands inside that begins another clause or is a verb of one."""
-    if any(word in words["several_clauses"] for word in plain) or plain[-2] == "zu":
-        return False
-    inner = plain[subject:-2]
-    if any(word in words[person] for word in inner for person in _PERSONS):
-        return False
-    behind_pronoun = subject == 1 and plain[0] in words["subjects"]
-    return not any(
-        _is_verb_of(persons, parts[at - 1], words)
-        if at > subject
-        else plain[at] in words["joining"] or not behind_pronoun
-        for at in range(subject, len(parts))
-        if plain[at] in words["joining"] or plain[at] in words["relative"]
-    )
-
-
-def _prefix(verb: str, words: Mapping[str, Any]) -> str:
-    """What a separable verb leaves at the end. A verb that only begins alike has none."""
-    plain = fold(verb)
-    if plain.startswith(words["inseparable"]):
-        return ""
-    fitting = [each for each in words["separable"] if verb.lower().startswith(each)]
-    prefix = max(fitting, key=len, default="")
-    return verb[: len(prefix)] if len(verb) - len(prefix) >= _SHORTEST_VERB else ""
+    return "MEMORY.md" if any(r.working_notes.search(said) for r in all_rules()) else "USER.md"
