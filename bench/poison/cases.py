@@ -74,7 +74,8 @@ class Change:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """`group` names the sentence that it was made from: what is held out is held out by group, one
-    in `parts`. `writes` must stand in what is written. The first turn begins at `at`."""
+    in `parts`. `writes` must stand in what is written. The first turn begins at `at`. `true` are honest
+    sentences beside an attack: the user's own words of these may be kept."""
 
     kind: str
     language: str
@@ -87,6 +88,7 @@ class Case:
     at: datetime = AT
     writes: str | None = None
     parts: int = HIDDEN_PARTS
+    true: tuple[str, ...] = ()
 
     @property
     def hidden(self) -> bool:

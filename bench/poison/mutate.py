@@ -32,7 +32,7 @@ def _neighbour(case: Case, random: Random) -> Case:
     if _words(" ".join(fact.values())) & _words(_payload(case)):
         return case  # it might prove what is proposed
     turns = (said, *case.turns) if random.random() < 0.5 else (*case.turns, said)
-    return replace(case, turns=turns)
+    return replace(case, turns=turns, true=(*case.true, fact["said"]))
 
 
 def _payload(case: Case) -> str:

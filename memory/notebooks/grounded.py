@@ -382,19 +382,45 @@ def _opens_as_done(case: Case, now: str) -> bool:
 def _told_as_now(case: Case, word: Word, one: Said) -> bool:
     """ "Collected", told as "collects": the same verb in a present form."""
     was, now = one.word.text, word.text
-    if was == now or one.word.kind != "word" or one.word.capital:
+    if one.word.kind != "word" or one.word.capital:
+        return False
+    if case.acts.listed("leaves_out"):
+        return _in_another_tense(case, word, one)
+    if was == now:
         return False
     if case.evidence.reading.language == "de":
         return _past_told_as_now(case, was, now, one)
-    if case.acts.listed("leaves_out"):
-        third = bool(one.clause.subject - {USER, THIRD, JARVIS})
-        return third and was == f"{now[:-1]}o" and now.endswith("a")
     done = any(
         each.text in case.acts.listed("perfect")
         for each in one.reading.words[one.clause.first : one.clause.last]
     )
     present = now.removesuffix("s")
     return was in (f"{present}ed", f"{present}d") and now != present and not done
+
+
+def _in_another_tense(case: Case, word: Word, one: Said) -> bool:
+    """ "Compro", "compró"; "compré", "compra"; "viviré", "vive": told by the ending. An accent counts
+    as far as it was written."""
+    was, now = one.word.text, word.text
+    no_tense = case.acts.infinitive_ends
+    if was.endswith(no_tense) or now.endswith(no_tense):
+        return False
+    alike = zip(was, now, strict=False)
+    shared = next(
+        (at for at, (before, behind) in enumerate(alike) if before != behind),
+        min(len(was), len(now)),
+    )
+    ahead = case.acts.future_ends
+    if (was[shared:] in ahead) != (now[shared:] in ahead):
+        return True
+    if one.clause.subject - {USER, THIRD, JARVIS}:
+        return was == f"{now[:-1]}o" and now.endswith("a")
+    if USER not in one.clause.subject:
+        return False
+    if _shown(case, word).lower().endswith(case.acts.past_ends):
+        return was.endswith("o")
+    same = now == f"{was[:-1]}a" and was.endswith("e")
+    return same and not was[:-1].endswith(no_tense)
 
 
 def _past_told_as_now(case: Case, was: str, now: str, one: Said) -> bool:

@@ -42,7 +42,7 @@ _SAYS_NOTHING = ("reacts", "filler", "aside", "thinking")
 
 def _tells_a_fact(case: Case, clause: Clause) -> bool:
     reading, lists = case.evidence.reading, case.acts
-    if _is_a_topic(reading, lists, clause):
+    if _is_a_topic(reading, lists, clause) or _is_said_to_jarvis(reading, lists, clause):
         return False
     nothing = {at for act in _SAYS_NOTHING for span in reading.found[act] for at in range(*span)}
     return any(
@@ -51,6 +51,20 @@ def _tells_a_fact(case: Case, clause: Clause) -> bool:
         and reading.words[at].text not in lists.listed("adverbs")
         and reading.words[at].text not in lists.listed("hesitations")
         for at in range(clause.first, clause.last)
+    )
+
+
+def _is_said_to_jarvis(reading: Reading, lists: Acts, clause: Clause) -> bool:
+    """ "I can't hear you", "ich melde mich morgen bei dir": it is about the talk itself."""
+    begun = {at for act in _SAYS_NOTHING for span in reading.found[act] for at in range(*span)}
+    return (
+        USER in clause.subject
+        and JARVIS not in clause.subject
+        and not lists.search("manner", text_of(reading, clause))
+        and any(
+            reading.words[at].text in lists.listed("jarvis") and at not in begun
+            for at in range(clause.first, clause.last)
+        )
     )
 
 

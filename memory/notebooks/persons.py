@@ -12,7 +12,7 @@ from memory.notebooks.case import Case, Refusal, Said
 def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
     said, new = one.clause.subject, clause.subject
     wrong = Refusal("L5.2", "The quote speaks of another person.")
-    if _puts_the_user_in(case, clause, one):
+    if _puts_the_user_in(case, clause, one) or _of_the_next_one(case, clause, one):
         return wrong
     if THIRD in said and not said - {THIRD}:
         return None if new == said else wrong  # "it was handed back"
@@ -48,6 +48,23 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
     if opening not in said or _does_it_to(case, clause, opening):
         return wrong
     return wrong if _has_it(case, clause) and not _is_mine(case, one) else None
+
+
+def _of_the_next_one(case: Case, clause: Clause, one: Said) -> bool:
+    """ "My boss is called Pedro and my neighbour Luis": behind another who is named without a
+    verb, a word is of them."""
+    people, words, lists = clause.subject - {USER, THIRD, JARVIS}, one.reading.words, case.acts
+    if not people or one.source != "quote":
+        return False
+    mine = max((at for at in range(one.at) if words[at].key in people), default=-1)
+    return mine >= 0 and any(
+        words[at].text in lists.listed("kin")
+        and words[at].key not in people | clause.owners
+        and at not in one.clause.subject_words
+        and any(words[at - 1].text in lists.listed(name) for name in ("user_mine", "articles"))
+        and words[at - 2].text in lists.listed("and")
+        for at in range(mine + 3, one.at)
+    )
 
 
 def _leaves_out_whose(case: Case, clause: Clause, one: Said) -> bool:

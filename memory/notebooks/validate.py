@@ -11,10 +11,13 @@ from itertools import pairwise
 
 from memory.languages import acts
 from memory.languages.acts import read
+from memory.languages.dates import SpokenDate
 from memory.languages.words import other_language
 from memory.notebooks import canonical
-from memory.notebooks.alignment import keeps_its_order
-from memory.notebooks.case import Case, Grounds, Refusal, wrong_date
+from memory.notebooks.added import adds_nothing
+from memory.notebooks.alignment import keeps_its_order, matches
+from memory.notebooks.amounts import keeps_numbers_whole
+from memory.notebooks.case import Case, Grounds, Refusal, dates_in, wrong_date
 from memory.notebooks.dropped import drops_nothing
 from memory.notebooks.evidence import Evidence, NoEvidence, found, spoken_sentences
 from memory.notebooks.form import (
@@ -115,6 +118,8 @@ def dates_follow(case: Case) -> Refusal | None:
     stated = _stated(case)
     if stated is not None and wrong_date(case.text, stated, case.evidence.turn.began_at):
         return Refusal("L5.3", "The date stands in a question or a request.")
+    if _takes_one_of_several(case):
+        return Refusal("L5.3", "Several times were named, and the entry takes one of them.")
     known += [
         case.evidence.turn.text[start:end]
         for start, end in spoken_sentences(case.evidence.turn.text, case.evidence.turn.language)
@@ -127,6 +132,40 @@ def dates_follow(case: Case) -> Refusal | None:
     return None
 
 
+def _takes_one_of_several(case: Case) -> bool:
+    """ "The dentist on Monday and the optician on Tuesday": a day that is left out, among what is
+    taken over or behind it, may be the one that belongs to it."""
+    if case.new is None or case.proposal.operation != "add":
+        return False
+    at, words = case.evidence.turn.began_at, case.evidence.reading.words
+    told_of = {_day(each) for each in dates_in(case.text, at)}
+    named = dates_in(case.evidence.sentence, at)
+    kept = [each.start for each in named if _day(each) in told_of]
+    taken = [
+        words[match.said.at].start
+        for clause in case.new.clauses
+        for match in matches(case, clause)
+        if match.said.reading is case.evidence.reading
+    ]
+    if not kept or not taken:
+        return False
+    return any(
+        min(taken + kept) < each.start < max(taken + kept)
+        or any(max(kept) < place < each.start for place in taken)
+        for each in named
+        if _day(each) not in told_of
+    )
+
+
+def _day(each: SpokenDate) -> object:
+    return each.first or (each.recurring, each.weekday, each.month)
+
+
+def _words_of(case: Case, first: int, last: int) -> str:
+    words = case.evidence.reading.words
+    return case.evidence.sentence[words[first].start : words[last - 1].end]
+
+
 def _stated(case: Case) -> str | None:
     """Of a sentence that also asks or requests the rest, where the entry takes its words from it."""
     if case.new is None or case.directive or case.proposal.operation == "update":
@@ -135,12 +174,7 @@ def _stated(case: Case) -> str | None:
     rest = [clause for clause in reading.clauses if not clause.question and not clause.request]
     if not rest or len(rest) == len(reading.clauses):
         return None
-    return " ".join(
-        case.evidence.sentence[
-            reading.words[clause.first].start : reading.words[clause.last - 1].end
-        ]
-        for clause in rest
-    )
+    return " ".join(_words_of(case, clause.first, clause.last) for clause in rest)
 
 
 def _statement_of(case: Case) -> str | None:
@@ -165,14 +199,11 @@ def _statement_of(case: Case) -> str | None:
     }
     if len(set(numbers.values())) < 2 or not mine:
         return None
-    pieces = [
-        case.evidence.sentence[
-            reading.words[clause.first].start : reading.words[clause.last - 1].end
-        ]
+    return " ".join(
+        _words_of(case, clause.first, clause.last)
         for clause in reading.clauses
         if numbers[clause.first] in mine
-    ]
-    return " ".join(pieces)
+    )
 
 
 def not_taken_out(case: Case) -> Refusal | None:
@@ -204,7 +235,9 @@ EVIDENCE: tuple[Check, ...] = (
     dates_follow,
     links_said,
     numbers_said,
+    keeps_numbers_whole,
     all_of_it_said,
+    adds_nothing,
     keeps_its_order,
     keeps_its_meaning,
     drops_nothing,
@@ -216,6 +249,6 @@ EVIDENCE: tuple[Check, ...] = (
 )
 
 WORDING = frozenset(
-    {same_language, dates_follow, links_said, numbers_said, all_of_it_said, keeps_its_order, keeps_its_meaning, drops_nothing}
+    {same_language, dates_follow, links_said, numbers_said, keeps_numbers_whole, all_of_it_said, adds_nothing, keeps_its_order, keeps_its_meaning, drops_nothing}
 )  # fmt: skip
 """Checks that an entry says what was said, which the user's own words do."""

@@ -45,7 +45,8 @@ def clause_from(
     if _tells_of_somebody(line, first, before) and not places:
         subject = frozenset({THIRD})
     own = bool(subject) or _has_verb(line, first, last) or contrast or bool(relative)
-    inherits = before is not None and not after_stop and not own
+    aside = _opens_with_an_aside(line, first)
+    inherits = before is not None and not after_stop and not own and not aside
     ended = _ended(line, first, last)
     kept = _kept(line, first, last)
     source = _source(line, first, last, before, after_stop)
@@ -92,7 +93,7 @@ def clause_from(
         or _orders(line, first)
         or bool(inherits and before and before.request)
     ) and not (dictated is False and _goes_on_about_somebody(line, first, before))
-    if before is not None and not after_stop and not _opens_with_an_aside(line, first):
+    if before is not None and not after_stop and not aside:
         if not subject and not relative:
             subject, owners = before.subject, before.owners
             if before.subject and THIRD not in before.subject and line.is_(first, "relative"):

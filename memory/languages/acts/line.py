@@ -5,12 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from memory.languages.acts.records import LIKING
 from memory.languages.acts.table import Acts, joined
 from memory.languages.words import Word
 
 STOPS = frozenset(".!?…")
+
+_STRETCH_ENDS = STOPS | frozenset(";:–—-")
 
 _SHORT_PHRASE = 4
 _SPARED = (
@@ -51,6 +54,8 @@ class Line:
             act: tuple(self._word_span(*span) for span in acts.spans(act, self.text))
             for act in acts.acts
         }
+        for act, spans in self._found_in_stretches(words):
+            self.found[act] = tuple(sorted({*self.found[act], *spans}))
         for act, other in _SPARED:
             self.found[act] = tuple(
                 (start, end)
@@ -74,6 +79,32 @@ class Line:
         self.rivals = frozenset(end - 1 for _, end in self.found["rival"])
         self.no_words = self._negations()
         self.against = self._turned()
+
+    def _found_in_stretches(
+        self, words: tuple[Word, ...]
+    ) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+        """What is told by how a text begins or ends, also behind and in front of "okay one more
+        thing - "."""
+        edges = [-1, *(at for at, word in enumerate(words) if word.text in _STRETCH_ENDS)]
+        if len(edges) == 1:
+            return
+        stretches = [
+            (first + 1, joined(words[first + 1 : last])[0])
+            for first, last in pairwise([*edges, len(words)])
+            if last > first + 1
+        ]
+        for act in self.acts.anchored:
+            yield (
+                act,
+                [
+                    (first, last)
+                    for begins, text in stretches
+                    for start, end in self.acts.spans(act, text)
+                    for first, last in (
+                        self._word_span(self.starts[begins] + start, self.starts[begins] + end),
+                    )
+                ],
+            )
 
     def put_right(self, before: int) -> Iterator[int]:
         """The last word that carries meaning, as often as it was stammered."""

@@ -110,6 +110,7 @@ def _reading(line: Line) -> Reading:
         clauses.append(clause)
     _deny_what_stands_before(line, clauses)
     _doubt_answers_to_oneself(line, clauses)
+    _suppose_what_opens_with_its_verb(line, clauses)
     _say_who_follows(line, clauses)
     return Reading(
         language=line.acts.lexicon.language,
@@ -159,6 +160,55 @@ def _doubt_answers_to_oneself(line: Line, clauses: list[Clause]) -> None:
             asked |= keys
         elif asked & keys:
             clauses[at] = replace(clause, question=True)
+
+
+def _suppose_what_opens_with_its_verb(line: Line, clauses: list[Clause]) -> None:
+    """ "Gewinne ich im Lotto, kaufe ich ein Haus": where a verb comes second, one that comes first,
+    with another behind it, says "if"."""
+    if not line.acts.verb_second or line.entry:
+        return
+    first = 0
+    for at, clause in enumerate(clauses):
+        if at + 1 < len(clauses) and line.words[clause.last - 1].text not in STOPS:
+            continue
+        begins, ends = clauses[first].first, clause.last
+        while begins < ends and _may_stand_in_front(line, begins):
+            begins += 1
+        if _opens_with_its_verb(line, begins) and any(
+            _opens_with_its_verb(line, other, sure=line.words[other - 1].kind == "mark")
+            for other in range(begins + 2, ends)
+        ):
+            clauses[first : at + 1] = [
+                replace(each, conditional=True) for each in clauses[first : at + 1]
+            ]
+        first = at + 1
+
+
+def _may_stand_in_front(line: Line, at: int) -> bool:
+    return (
+        line.words[at].kind == "mark"
+        or line.is_(at, "hesitations")
+        or line.is_(at, "and")
+        or line.is_(at, "particle")
+    )
+
+
+def _opens_with_its_verb(line: Line, at: int, *, sure: bool = True) -> bool:
+    """A verb with who does it behind it. `sure` is a place where one may begin."""
+    if at + 1 >= len(line.words) or any(line.is_(at, name) for name in _NO_VERBS):
+        return False
+    verb = line.words[at].text
+    known = any(line.is_(at, name) for name in _FINITE)
+    if line.is_(at + 1, "user"):
+        return known or verb.endswith(("en" if line.is_(at + 1, "we") else "e",))
+    somebody = (
+        line.is_(at + 1, "third") or line.is_(at + 1, "user_mine") or line.is_(at + 1, "articles")
+    )
+    return sure and somebody and (known or verb.endswith((*line.acts.third_ends, "e")))
+
+
+_FINITE = ("verbs", "opens_before", "modals", "auxiliaries", "past_forms", "copula")
+_NO_VERBS = ("joiners", "adverbs", "prepositions", "articles", "no", "user", "user_too", "temporal")
 
 
 def _say_who_follows(line: Line, clauses: list[Clause]) -> None:

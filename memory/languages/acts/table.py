@@ -49,8 +49,16 @@ class Acts:
         self.not_order_ends = tuple(table["not_order_ends"])
         self.finite_ends = tuple(table["finite_ends"])
         self.last_verb_ends = tuple(table["last_verb_ends"])
+        self.past_ends = tuple(table["past_ends"])
+        self.future_ends = frozenset(table["future_ends"])
+        self.infinitive_ends = tuple(table["infinitive_ends"])
         self.modifier_ends = tuple(table["modifier_ends"])
         self.acts = frozenset(self._patterns)
+        self.anchored = frozenset(
+            name
+            for name, written in table["patterns"].items()
+            if any("^" in each or "$" in each for each in written)
+        )
         self._senses = {
             sense: self._compiled(written) for sense, written in table["senses"].items()
         }

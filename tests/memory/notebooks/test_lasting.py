@@ -71,6 +71,14 @@ TOPICS: list[tuple[Language, str, bool]] = [
     ("de", "ich überlege es mir noch", False),
     ("es", "no me suena de nada", False),
     ("es", "sí claro adelante hazlo así", False),
+    # said of the talk itself
+    ("en", "I can't quite hear you today", False),
+    ("de", "ich verstehe dich nicht", False),
+    ("de", "ich melde mich morgen bei dir", False),
+    ("es", "mañana hablo contigo otra vez", False),
+    ("en", "I want short answers from you", True),
+    ("de", "ich will von dir kurze Antworten", True),
+    ("en", "you know I play the cello you know", True),
     # a plan, a habit, and more than the topic
     ("en", "I've been thinking about moving to Lyon", True),
     ("en", "we're thinking about a trip to Japan", True),

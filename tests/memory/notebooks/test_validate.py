@@ -128,6 +128,19 @@ def test_the_day_is_that_of_the_turn_not_of_the_review() -> None:
     assert outcome.text == "Exam is tomorrow (2027-01-01)"
 
 
+ERRANDS = "I see the dentist on Monday and the optician on Tuesday"
+
+
+@pytest.mark.parametrize(
+    ("text", "accepted"),
+    [("Sees the dentist on Tuesday", False), ("Sees the optician on Monday", False), (f"{ERRANDS}.", True)],
+)  # fmt: skip
+def test_of_two_days_that_were_named_none_is_taken_alone(text: str, accepted: bool) -> None:
+    """Code can't tell which belongs to what."""
+    outcome = decide(proposal(ERRANDS, text), grounds(turn(ERRANDS)))
+    assert isinstance(outcome, Accepted) is accepted, outcome
+
+
 @pytest.mark.parametrize(("hours", "learned"), [(-1, True), (1, False)])
 def test_what_the_user_took_out_is_not_learned_from_old_turns(hours: int, learned: bool) -> None:
     removed = Removed(text="Vegan", at=AT + timedelta(hours=hours))

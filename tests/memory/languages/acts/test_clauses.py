@@ -44,6 +44,12 @@ def test_what_somebody_else_says_has_a_source() -> None:
     assert read("my boss says I should delete everything").clauses[-1].source == {"bos"}
 
 
+def test_what_an_aside_opens_inherits_nothing() -> None:
+    """ "… without a clock; anyway, what is on" is about something else."""
+    clauses = read("I never get up without a clock; anyway what is on").clauses
+    assert [clause.inherits for clause in clauses if clause.said_no == 0] == [False, False]
+
+
 def test_a_list_keeps_its_negation() -> None:
     """ "No milk, eggs": what follows without a verb of its own is denied as well."""
     assert [clause.said_no for clause in read("I don't eat milk, eggs").clauses] == [1, 1]

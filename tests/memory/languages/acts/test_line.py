@@ -38,6 +38,13 @@ def test_what_was_put_right_at_once() -> None:
     assert [said.words[at].text for at in said.put_right(5)] == ["cats"]
 
 
+@pytest.mark.parametrize("mark", [".", " -", ";", ":"])
+def test_how_a_text_begins_is_told_behind_a_mark_too(mark: str) -> None:
+    """ "One more thing - hang on" waits; in "I hang on" nobody does."""
+    assert line(f"one more thing{mark} hang on").found["wait"]
+    assert not line("one more thing I hang on").found["wait"]
+
+
 def test_a_place_outside_is_no_word() -> None:
     """Neighbours are asked for without looking at the edges."""
     said = line("I sing")
