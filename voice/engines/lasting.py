@@ -19,7 +19,7 @@ from pipecat.processors.frame_processor import (
 from memory.records import Turn
 from voice.engines.protocol import Engine, Opening
 from voice.engines.realtime_records import Question, Seen, Witness
-from voice.engines.realtime_session import GaveUp, Struggles
+from voice.engines.realtime_sessions import GaveUp, Struggles
 from voice.errors import EngineUnavailable, VoiceFault
 from voice.frames import HeardFrame, TypedFrame
 from voice.records import EngineChanged, EngineDescription, Notice

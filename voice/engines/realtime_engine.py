@@ -21,7 +21,8 @@ from voice.engines.realtime_addresses import (
 from voice.engines.realtime_core import RealtimeCore
 from voice.engines.realtime_errors import SessionRefused
 from voice.engines.realtime_records import Seen, Witness
-from voice.engines.realtime_session import GaveUp, RealtimeSession, Struggles
+from voice.engines.realtime_session import RealtimeSession
+from voice.engines.realtime_sessions import GaveUp, Struggles
 from voice.engines.realtime_socket import Address, Connect, Greeting, Service, websocket
 from voice.engines.realtime_times import Pongs
 from voice.engines.realtime_witness import seen_opening, witnessed
@@ -60,7 +61,7 @@ class Provider:
 
 
 class RealtimeEngine:
-    """An `Engine`. `gave_up` and `struggles` as in `RealtimeSession`, `connected` and `spread` as
+    """An `Engine`. `gave_up` and `struggles` as in `Sessions`, `connected` and `spread` as
     in `Service`. `witness` sees what passes, but for the key."""
 
     def __init__(
