@@ -1,4 +1,4 @@
-"""What stands behind the page and the chat: models loaded once, one call at a time."""
+"""What stands behind the page and the chat: one call at a time, one chat, and what learns."""
 
 from __future__ import annotations
 
@@ -13,66 +13,36 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
-from memory import Background, Llm, ReflectReport, ReviewReport, WipeReport, warm
+from memory import ReflectReport, ReviewReport, WipeReport, warm
 from memory.errors import MemoryFault, WipeRefused
-from memory.records import Language, Turn
-from voice import weights
-from voice.bringing import bring
+from memory.records import Turn
 from voice.call import Call, CallSetup, CallTransport
 from voice.chat import Chat
-from voice.collector import settle
 from voice.config import Config
-from voice.engines import choose
-from voice.engines.background import EmbeddedLlm
-from voice.engines.embedded import EmbeddedModel
-from voice.engines.language_model import LanguageModel
 from voice.engines.lasting import LastingEngine
-from voice.engines.local import LocalEngine
 from voice.engines.protocol import Engine
-from voice.equipment import (
-    HEARS,
-    first_language,
-    hearing_worker,
-    look,
-    model_of,
-    speech_of,
-    states_of,
-    weights_of,
-    wishes_of,
-)
-from voice.errors import CallInProgress, EngineUnavailable, VoiceFault
+from voice.equipment import first_language
+from voice.errors import CallInProgress, VoiceFault
 from voice.going_on import LastCall
 from voice.hearing.asking import Asked
-from voice.hearing.detector import silero
 from voice.hearing.ears import Ears
 from voice.hearing.kept import KeptHearing
 from voice.hearing.listener import HearingSettings
-from voice.learning import background_of, embedded_name
+from voice.models import Models
 from voice.own_memory import now, open_memory
 from voice.quiet import QuietHouse
 from voice.recorder import Recorder
-from voice.records import (
-    CallEnded,
-    CallEvent,
-    EngineDescription,
-    HandedOver,
-    Notice,
-    event_json,
-)
-from voice.remotes import remote_engine
-from voice.speech.client import Speech
+from voice.records import CallEnded, CallEvent, HandedOver, Notice, event_json
 from voice.tending import Tending
 from voice.transports.browser import BrowserTransport
 from voice.transports.page_messages import FromPage, HangUp, Muted, Stop, Typed
 from voice.transports.recording import RecordingProcessor
-from voice.workers import Worker
 
 log = logging.getLogger(__name__)
 
 CLOSING_S = 10.0
 WIPE_TRIES = 6
 WIPE_AGAIN_S = 0.5
-WARM_EVERY_S = 2.0
 
 
 def new_id(kind: str, at: datetime, taken: Callable[[str], bool] = lambda _: False) -> str:
@@ -100,16 +70,10 @@ class House:
         self.memory = open_memory(config)
         self.memory.recover(now())
         self._language = first_language(config)
-        self._loading = "Getting ready"
+        self._models = Models(config, self.memory)
         self._fault = ""
-        self._ready = asyncio.Event()
+        self._is_ready = False
         self._loaded: asyncio.Task[None] | None = None
-        self._choice: choose.Choice | None = None
-        self._about: EngineDescription
-        self._model: LanguageModel | None = None
-        self._spare: LanguageModel | None = None
-        self._hearing: Worker | None = None
-        self._speech: Speech | None = None
         self._call: Call | None = None
         self._call_began_at: datetime | None = None
         self._last_call = LastCall()
@@ -119,17 +83,15 @@ class House:
         self._chat_opening = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
         self._quiet = QuietHouse()
-        self._reviewer: EmbeddedModel | None = None
-        self._background: Background | None = None
         self._reviewing: asyncio.Task[None] | None = None
         self.reviews = self.memory.task(
-            model=self._background_model,
+            model=self._models.background,
             quiet=self._quiet,
             now=now,
             learning=config.learning,
             reflects=config.reflect,
         )
-        self.tending = Tending(config, self.memory, self._background_model, self._quiet)
+        self.tending = Tending(config, self.memory, self._models.background, self._quiet)
 
     # Loading -------------------------------------------------------------------------
 
@@ -142,47 +104,20 @@ class House:
 
     async def _load(self) -> None:
         try:
-            await self._choose()
-            await asyncio.to_thread(self._bring)
-            self._loading = "Loading the models"
-            await self._start()
+            await self._models.load(self._language)
         except VoiceFault as fault:
             self._fault = str(fault)
             self.tending.start()  # folders and thoughts need none of these models
             raise
-        self._loading = ""
-        self._ready.set()
+        self._is_ready = True
         self.learn()
         self.tending.start()
-        if self._model is not None:
-            self._warming = asyncio.create_task(self._keep_warm(self._model))
+        self._warming = asyncio.create_task(self._models.keep_warm(lambda: self._quiet.is_quiet))
 
     def learn(self) -> None:
         """Review what was handed over, from now on, whenever it is quiet."""
         if self._reviewing is None:
             self._reviewing = asyncio.create_task(self.reviews.run())
-
-    async def _background_model(self) -> Llm:
-        if self._choice is None:
-            await self._choose()
-        if self._background is None:
-            self._background = background_of(self._config, self._choice, self._embedded_llm)
-        return await self._background.model()
-
-    def _embedded_llm(self) -> Llm | None:
-        """The built-in model: the one that answers, else one of its own where its weights are."""
-        if isinstance(self._model, EmbeddedModel):
-            return EmbeddedLlm(self._model)
-        if self._reviewer is None:
-            name = embedded_name(self._config, self._choice)
-            if name is None:
-                return None
-            self._reviewer = EmbeddedModel(
-                weights.path_of(name, self._config.weights),
-                name=name,
-                states=states_of(self._config),
-            )
-        return EmbeddedLlm(self._reviewer)
 
     async def review(self, conversation: str | None = None) -> ReviewReport:
         """Review what waits, now."""
@@ -217,7 +152,7 @@ class House:
 
     def take(self, config: Config) -> None:
         """Go on with these settings: what learns and thinks at once, what speaks from the next call."""
-        self._config = config
+        self._config = self._models.config = config
         self.reviews.switch(learning=config.learning, reflects=config.reflect)
         self.tending.take(config)
 
@@ -226,66 +161,9 @@ class House:
         if isinstance(event, HandedOver | CallEnded):
             self.reviews.wake()
 
-    async def _choose(self) -> None:
-        found = await look(self._config)
-        choice = choose.choose(wishes_of(self._config), found)
-        self._about = choose.describe(choice, found, hears=HEARS)
-        self._choice = choice
-        log.info("engine: %s, %s", choice.kind, choice.model)
-
-    def _bring(self) -> None:
-        assert self._choice is not None
-        wanted = ["whisper-base", *weights_of(self._choice)]
-
-        def tell(name: str, step: str, done_bytes: int, total_bytes: int) -> None:
-            del step
-            share = 100 * done_bytes // max(1, total_bytes)
-            self._loading = f"Bringing {name}: {share} %"
-
-        bring(wanted, self._config.weights, tell)
-
-    async def _start(self) -> None:
-        assert self._choice is not None
-        self._hearing = hearing_worker(self._config)
-        self._speech = speech_of(self._config)
-        self._model = model_of(self._config, self._choice)
-        languages = self._config.languages
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(
-                    self._hearing.call("warm", {"languages": self._in_order(languages)})
-                )
-                group.create_task(self._speech.warm(languages))
-                group.create_task(asyncio.to_thread(warm))
-                if self._config.vad == "silero":
-                    group.create_task(asyncio.to_thread(silero))
-                if self._model is not None:
-                    group.create_task(self._model.prepare(self.memory.prefix().text))
-        except* VoiceFault as faults:
-            raise EngineUnavailable(" ".join(map(str, faults.exceptions))) from None
-        await asyncio.to_thread(settle)
-
-    async def _keep_warm(self, model: LanguageModel) -> None:
-        """Work through a notebook that was edited before the next call has to wait for it."""
-        seen = self.memory.prefix()
-        while True:
-            await asyncio.sleep(WARM_EVERY_S)
-            now_there = await asyncio.to_thread(self.memory.prefix)
-            if now_there.sha256 == seen.sha256 or not self._quiet.is_quiet:
-                continue
-            try:
-                await model.prepare(now_there.text)
-            except VoiceFault as fault:
-                # The next call meets the same fault, and tells it.
-                log.warning("the new prefix was not worked through: %s", type(fault).__name__)
-            seen = now_there
-
-    def _in_order(self, languages: tuple[Language, ...]) -> list[Language]:
-        return sorted(languages, key=lambda language: language != self._language)
-
     def introduction(self) -> list[str]:
         """What answers, for the terminal."""
-        about = self._description()
+        about = self._models.description()
         lines = [
             f"Engine   {about.name}",
             f"Hears    {about.hears}",
@@ -298,12 +176,6 @@ class House:
         lines += self.memory.prefix().warnings
         return lines
 
-    def _description(self) -> EngineDescription:
-        assert self._choice is not None
-        if not self._choice.is_remote and self._speech is None:
-            return self._about
-        return self._engine().description
-
     # The page's door -----------------------------------------------------------------
 
     @property
@@ -311,7 +183,7 @@ class House:
         return self._config
 
     def status(self) -> dict[str, Any]:
-        chosen = self._choice is not None
+        choice = self._models.choice
         notebooks = {
             summary.name: {"entries": summary.entries, "chars": summary.chars}
             for summary in self.memory.notebooks()
@@ -322,13 +194,13 @@ class House:
             *self.tending.faults,
         ]
         return {
-            "engine": asdict(self._description()) if chosen else None,
+            "engine": asdict(self._models.description()) if choice else None,
             "languages": list(self._config.languages),
             "language": self._language,
             "vault": _at_home(self._config.vault),
             "notebooks": notebooks,
-            "ready": self._ready.is_set(),
-            "loading": self._loading,
+            "ready": self._is_ready,
+            "loading": self._models.loading,
             "call": {
                 "began_at": self._call_began_at.isoformat(),
                 "recorded": self._config.record is not None,
@@ -339,7 +211,7 @@ class House:
                 *([{"kind": "stop", "text": self._fault}] if self._fault else []),
                 *({"kind": "handled", "text": text} for text in warnings),
             ],
-            "hints": [self._choice.hint] if self._choice and self._choice.hint else [],
+            "hints": [choice.hint] if choice and choice.hint else [],
         }
 
     async def offer(
@@ -385,8 +257,9 @@ class House:
 
     async def new_chat(self, emit: Callable[[CallEvent], None] = lambda _: None) -> Chat:
         """A typed conversation that is open; whoever asks runs and ends it."""
-        await self._load_for_chat()
-        assert self._model is not None
+        if self._models.language_model is None and self._loaded is not None:
+            await self.load()
+        model = await self._models.load_for_chat()
         at = now()
 
         def told(event: CallEvent) -> None:
@@ -394,7 +267,7 @@ class House:
             emit(event)
 
         chat = Chat(
-            self._model,
+            model,
             self.memory,
             self.memory.session(),
             self.memory.begin(self._name("chat", at), "chat", at),
@@ -408,22 +281,6 @@ class House:
         self.learn()
         return chat
 
-    async def _load_for_chat(self) -> None:
-        """Only the language model: a chat neither hears nor speaks."""
-        if self._choice is None:
-            await self._choose()
-        assert self._choice is not None
-        if self._model is None and self._loaded is not None:
-            await self.load()
-        if self._model is None:
-            await asyncio.to_thread(bring, weights_of(self._choice), self._config.weights)
-            self._model = model_of(self._config, self._choice)
-        if self._model is None:
-            raise EngineUnavailable(
-                "The chosen engine only talks. To type, choose a language model: "
-                "set JARVIS_ENGINE=local, or name one with JARVIS_LLM_URL."
-            )
-
     async def close(self) -> None:
         """Hang up, hand over, and let the models go."""
         await self.hang_up()
@@ -435,16 +292,7 @@ class House:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for part in (
-            self._background,
-            self._reviewer,
-            self._model,
-            self._spare,
-            self._speech,
-            self._hearing,
-        ):
-            if part is not None:
-                await part.close()
+        await self._models.close()
         await asyncio.to_thread(self.memory.close)
 
     # A call --------------------------------------------------------------------------
@@ -464,25 +312,15 @@ class House:
 
     async def _talk(self, transport: Line, earlier: tuple[Turn, ...]) -> None:
         await self.load()
-        worker = self._hearing
-        assert worker is not None
         at = now()
         session = await asyncio.to_thread(self.memory.session)
-        engine = self._engine()
+        engine = self._models.engine()
         name = self._name("call", at)
         recorder = self._recorder(name, engine, transport)
-        hearing: Asked = worker
+        ears = self._ears(recorder)
         if recorder is not None:
-            hearing = KeptHearing({}, lambda: worker, recorder.answered)
             if isinstance(engine, LastingEngine):
                 engine.watched(recorder.service)
-        ears = Ears(
-            hearing,
-            HearingSettings(judge=self._config.vad),
-            self._config.languages,
-            self._language,
-        )
-        if recorder is not None:
             await asyncio.to_thread(self.memory.recorded_in, recorder.folder)
 
         def watch(event: CallEvent) -> None:
@@ -517,38 +355,17 @@ class House:
         self._language = ears.language
         log.info("call %s: %d turns, %s", name, result.turns, result.reason)
 
-    def _engine(self) -> Engine:
-        assert self._choice is not None
-        if self._choice.is_remote:
-            return LastingEngine(remote_engine(self._config, self._choice), self._spare_engine)
-        assert self._model is not None
-        return self._local_engine(self._model, self._about)
-
-    async def _spare_engine(self) -> Engine:
-        """What answers when the service can't: what would without it, if it is here already."""
-        config = self._config.model_copy(update={"engine": "local"})
-        found = await look(config)
-        choice = choose.choose(wishes_of(config), found)
-        for name in weights_of(choice):
-            if weights.state_of(name, config.weights).state != "present":
-                raise EngineUnavailable(
-                    f"The built-in model is not on this computer: `jarvis models --bring {name}` "
-                    "brings it, for the next time."
-                )
-        if self._spare is None:
-            self._spare = model_of(config, choice)
-        assert self._spare is not None
-        prefix = await asyncio.to_thread(self.memory.prefix)
-        await self._spare.prepare(prefix.text)
-        return self._local_engine(self._spare, choose.describe(choice, found, hears=HEARS))
-
-    def _local_engine(self, model: LanguageModel, about: EngineDescription) -> LocalEngine:
-        assert self._speech is not None
-        return LocalEngine(
-            model,
-            self._speech,
-            languages=self._config.languages,
-            description=about,
+    def _ears(self, recorder: Recorder | None) -> Ears:
+        worker = self._models.hearing
+        assert worker is not None
+        hearing: Asked = worker
+        if recorder is not None:
+            hearing = KeptHearing({}, lambda: worker, recorder.answered)
+        return Ears(
+            hearing,
+            HearingSettings(judge=self._config.vad),
+            self._config.languages,
+            self._language,
         )
 
     def _recorder(self, name: str, engine: Engine, transport: Line) -> Recorder | None:
