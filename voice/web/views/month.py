@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -35,7 +36,9 @@ STEPS: Final = 24
 
 STAGES: Final = ("pause", "transcript", "notes", "first_word", "first_sound")
 _MONTH = re.compile(r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])")
-_SPENDING: Final = ("reviewed", "review_failed", "merged", "thought", "reflected")
+_REVIEWING: Final = ("reviewed", "review_failed")
+_OTHERWISE: Final = ("merged", "thought", "reflected")
+_SPENDING: Final = (*_REVIEWING, *_OTHERWISE)
 KINDS: Final = ("began", "ended", "rejected", "remembered", *_SPENDING)
 
 
@@ -66,6 +69,46 @@ def _shown(spread: LatencySpread | None) -> dict[str, Any] | None:
     }
 
 
+@dataclass(slots=True)
+class _ByDay:
+    """Figures of each day of a month, from its first on."""
+
+    calls: list[int]
+    marked: list[int]
+    reviews: list[int]
+    first_reviews: list[int]
+    tokens: list[int]
+
+    @classmethod
+    def of(cls, events: Sequence[tuple[datetime, Event]], days: int) -> _ByDay:
+        found = cls(*([0] * days for _ in range(5)))
+        marked = {
+            each.conversation
+            for _, each in events
+            if each.kind == "reviewed" and each.data.get("marked")
+        }
+        for at, each in events:
+            day = at.day - 1
+            match each.kind:
+                case "began":
+                    found.calls[day] += 1
+                    found.marked[day] += each.conversation in marked
+                case "ended":
+                    found.first_reviews[day] += first_reviews(each.data.get("user_turns") or 0)
+                case "reviewed":
+                    found.reviews[day] += each.data.get("outcome") == "asked"
+            if each.kind in _SPENDING:
+                found.tokens[day] += each.data.get("tokens_in") or 0
+                found.tokens[day] += each.data.get("tokens_out") or 0
+        return found
+
+
+def _tokens(by: Mapping[str, list[Event]], kinds: Iterable[str]) -> tuple[int, int]:
+    """Those that went in, and that came out."""
+    found = [each for kind in kinds for each in by[kind]]
+    return _sum(found, "tokens_in"), _sum(found, "tokens_out")
+
+
 def month_of(
     events: Sequence[Event],
     spread: LatencySpread | None,
@@ -80,36 +123,17 @@ def month_of(
     by: dict[str, list[Event]] = defaultdict(list)
     for _, each in ours:
         by[each.kind].append(each)
-    days = monthrange(year, month)[1]
-    calls = [0] * days
-    marked_calls = [0] * days
-    reviews = [0] * days
-    first = [0] * days
-    tokens = [0] * days
-    marked = {each.conversation for each in by["reviewed"] if each.data.get("marked")}
-    for at, each in ours:
-        day = at.day - 1
-        match each.kind:
-            case "began":
-                calls[day] += 1
-                marked_calls[day] += each.conversation in marked
-            case "ended":
-                first[day] += first_reviews(each.data.get("user_turns") or 0)
-            case "reviewed":
-                reviews[day] += each.data.get("outcome") == "asked"
-        if each.kind in _SPENDING:
-            tokens[day] += (each.data.get("tokens_in") or 0) + (each.data.get("tokens_out") or 0)
-    spent_in = sum(_sum(by[kind], "tokens_in") for kind in ("reviewed", "review_failed"))
-    spent_out = sum(_sum(by[kind], "tokens_out") for kind in ("reviewed", "review_failed"))
-    other_in = sum(_sum(by[kind], "tokens_in") for kind in ("merged", "thought", "reflected"))
-    other_out = sum(_sum(by[kind], "tokens_out") for kind in ("merged", "thought", "reflected"))
+    by_day = _ByDay.of(ours, monthrange(year, month)[1])
+    first = by_day.first_reviews
+    spent = _tokens(by, _REVIEWING)
+    other = _tokens(by, _OTHERWISE)
     first_in, first_out = sum(first) * FIRST_TOKENS_IN, sum(first) * FIRST_TOKENS_OUT
     saved = sum(bool(each.data.get("saved")) for each in by["remembered"])
     billings = {each.data.get("billing") for kind in _SPENDING for each in by[kind]} - {None, ""}
     return {
         "month": f"{year:04}-{month:02}",
-        "calls": sum(calls),
-        "quiet_calls": sum(calls) - sum(marked_calls),
+        "calls": sum(by_day.calls),
+        "quiet_calls": sum(by_day.calls) - sum(by_day.marked),
         "user_turns": _sum(by["ended"], "user_turns"),
         "minutes": round(sum(each.data.get("duration_s") or 0 for each in by["ended"]) / 60),
         "marked": _sum(by["reviewed"], "marked"),
@@ -118,20 +142,16 @@ def month_of(
         "refused": len(by["rejected"]),
         "remembered": saved,
         "by_day": {
-            "calls": calls,
-            "marked": marked_calls,
-            "reviews": reviews,
-            "first_reviews": first,
-            "tokens": tokens,
+            **asdict(by_day),
             "first_tokens": [n * (FIRST_TOKENS_IN + FIRST_TOKENS_OUT) for n in first],
         },
         "now": {
-            "reviews": sum(reviews),
-            "tokens_in": spent_in,
-            "tokens_out": spent_out,
-            "dollars": _dollars(spent_in, spent_out, prices),
-            "other_tokens": other_in + other_out,
-            "other_dollars": _dollars(other_in, other_out, prices),
+            "reviews": sum(by_day.reviews),
+            "tokens_in": spent[0],
+            "tokens_out": spent[1],
+            "dollars": _dollars(*spent, prices),
+            "other_tokens": sum(other),
+            "other_dollars": _dollars(*other, prices),
         },
         "first": {
             "reviews": sum(first),

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from memory import NotebookPage
+from memory import Memory, NotebookPage
 from memory.records import NOTEBOOKS, Change, Notebook
 from voice.own_memory import now
 from voice.web.aside import Aside
@@ -87,33 +87,43 @@ def shown(page: NotebookPage, first: int) -> dict[str, Any]:
     }
 
 
+def _both(memory: Memory) -> dict[str, Any]:
+    limit, merge_at = memory.room
+    return {
+        "books": [shown(memory.notebook(name), 0) for name in NOTEBOOKS],
+        "limit": limit,
+        "merge_at": merge_at,
+        "copies": list(memory.conflict_copies()),
+        "room": list(memory.waiting_for_room()),
+        "reviews": [
+            {
+                "quote": each.quote,
+                "conversation": each.conversation,
+                "at": each.at.isoformat(),
+                "next_at": each.next_at.isoformat() if each.next_at else None,
+                "failed": each.failed,
+            }
+            for each in memory.marked_waiting()[:ENTRIES]
+        ],
+    }
+
+
+def _text(page: NotebookPage) -> dict[str, Any]:
+    return {
+        "name": page.name,
+        "text": page.text,
+        "digest": page.digest,
+        "unwritable": page.unwritable,
+    }
+
+
 def routes(house: House, aside: Aside) -> APIRouter:
     router = APIRouter()
     memory = house.memory
 
-    def both() -> dict[str, Any]:
-        limit, merge_at = memory.room
-        return {
-            "books": [shown(memory.notebook(name), 0) for name in NOTEBOOKS],
-            "limit": limit,
-            "merge_at": merge_at,
-            "copies": list(memory.conflict_copies()),
-            "room": list(memory.waiting_for_room()),
-            "reviews": [
-                {
-                    "quote": each.quote,
-                    "conversation": each.conversation,
-                    "at": each.at.isoformat(),
-                    "next_at": each.next_at.isoformat() if each.next_at else None,
-                    "failed": each.failed,
-                }
-                for each in memory.marked_waiting()[:ENTRIES]
-            ],
-        }
-
     @router.get("/api/notebooks")
     async def notebooks() -> Response:
-        return await aside.json(both)
+        return await aside.json(lambda: _both(memory))
 
     @router.get("/api/notebooks/{name}")
     async def more(name: str, request: Request) -> Response:
@@ -126,17 +136,7 @@ def routes(house: House, aside: Aside) -> APIRouter:
     @router.get("/api/notebooks/{name}/text")
     async def text(name: str) -> Response:
         notebook = _named(name)
-
-        def look() -> dict[str, Any]:
-            page = memory.notebook(notebook)
-            return {
-                "name": page.name,
-                "text": page.text,
-                "digest": page.digest,
-                "unwritable": page.unwritable,
-            }
-
-        return await aside.json(look)
+        return await aside.json(lambda: _text(memory.notebook(notebook)))
 
     @router.post("/api/notebooks/{name}")
     async def save(name: str, request: Request) -> Response:
