@@ -14,6 +14,7 @@ from memory.asking import Asking, counted
 from memory.errors import ModelUnavailable
 from memory.event_records import Event, Value
 from memory.events import EventLog
+from memory.llm.protocol import Llm, Question, Reply
 from memory.notebooks import merging, tidy
 from memory.notebooks.ledger import Ledger
 from memory.notebooks.limits import MERGE_AT, MERGE_EVERY
@@ -93,27 +94,15 @@ class Tidying:
         question = await in_thread(merging.question, own, frame=prompt("merge.md"))
         if question is None:
             return True
-        model = await self._asking.model(faults=[], asked_for=False)
+        model = await self._model()
         if model is None:
             return False
-        if model.uses_this_cpu:
-            try:
-                async with asyncio.timeout(_PATIENCE_S):
-                    await self._asking.quiet_for(0.0)
-            except TimeoutError:
-                return False
         at = self._now()
         by: Mapping[str, Value] = {"model": model.name, "billing": model.billing}
         await self._note_merge({**by, "outcome": "asking", "entries": sum(map(len, own.values()))})
-        try:
-            reply = await self._asking.answer(model, question)
-        except ModelUnavailable:
-            await self._note_merge({**by, "outcome": "unavailable"})
-            return False
+        reply = await self._answer(model, question, by)
         if reply is None:
-            await self._note_merge({**by, "outcome": "gave way"})
             return False
-        reply = await in_thread(counted, question, reply)
         read = await in_thread(merging.merges, reply.text, own)
         written = [
             await self._write(merge, f"merge {at.isoformat()} {number}")
@@ -133,6 +122,31 @@ class Tidying:
         )
         log.info("Merged: %d of %d.", accepted, len(read.merges))
         return True
+
+    async def _model(self) -> Llm | None:
+        """One on this CPU only where it is quiet soon."""
+        model = await self._asking.model(faults=[], asked_for=False)
+        if model is not None and model.uses_this_cpu:
+            try:
+                async with asyncio.timeout(_PATIENCE_S):
+                    await self._asking.quiet_for(0.0)
+            except TimeoutError:
+                return None
+        return model
+
+    async def _answer(
+        self, model: Llm, question: Question, by: Mapping[str, Value]
+    ) -> Reply | None:
+        """None where there is none, which is logged."""
+        try:
+            reply = await self._asking.answer(model, question)
+        except ModelUnavailable:
+            await self._note_merge({**by, "outcome": "unavailable"})
+            return None
+        if reply is None:
+            await self._note_merge({**by, "outcome": "gave way"})
+            return None
+        return await in_thread(counted, question, reply)
 
     async def _write(self, merge: Merge, key: str) -> int:
         """How many changes a merge has made: judged and written against the notebooks as they are

@@ -129,17 +129,7 @@ def _bring_one(
     root: Path, weight: Weight, carriers: Sequence[Carrier], progress: Progress
 ) -> list[Failure] | None:
     """None when everything is here, else every source that was tried and why it failed."""
-    done = 0
-    for file in weight.file:
-        state = file_state(root, file)
-        if state.state == "present" and not state.verified:
-            check(root, weight, file, progress, done)
-            state = file_state(root, file)
-        if state.state == "damaged":
-            log.warning("%s %s; it is thrown away", state.path, state.reason)
-            with contextlib.suppress(OSError):  # Windows keeps a file that is open; it is replaced
-                state.path.unlink()
-        done += file.bytes
+    _check_what_is_here(root, weight, progress)
     lacking = [file for file in weight.file if file_state(root, file).state != "present"]
     workspace = root / ".partial" / weight.name
     if not lacking:
@@ -170,16 +160,7 @@ def _bring_one(
         complete = {partial.file: partial for partial in partials if partial.whole}
         for partial in complete.values():
             partial.sync()
-    for whole in lacking:
-        if whole.recipe and all(file in complete for file in whole.ingredients):
-            made = workspace / "made"
-            RECIPES[whole.recipe](
-                {file.path: complete[file].path for file in whole.ingredients}, made
-            )
-            assert sha256_of(made) == whole.sha256, f"{whole.path} was made to other bytes"
-            _place(root, whole, made)
-        elif whole in complete:
-            _place(root, whole, complete[whole].path)
+    _put_together(root, lacking, {file: part.path for file, part in complete.items()}, workspace)
     if not _present(root, weight):
         if not any(partial.length for partial in partials):
             shutil.rmtree(workspace)
@@ -187,6 +168,35 @@ def _bring_one(
     shutil.rmtree(workspace)
     progress(weight.name, "complete", weight.bytes, weight.bytes)
     return None
+
+
+def _check_what_is_here(root: Path, weight: Weight, progress: Progress) -> None:
+    """What is damaged is thrown away."""
+    done = 0
+    for file in weight.file:
+        state = file_state(root, file)
+        if state.state == "present" and not state.verified:
+            check(root, weight, file, progress, done)
+            state = file_state(root, file)
+        if state.state == "damaged":
+            log.warning("%s %s; it is thrown away", state.path, state.reason)
+            with contextlib.suppress(OSError):  # Windows keeps a file that is open; it is replaced
+                state.path.unlink()
+        done += file.bytes
+
+
+def _put_together(
+    root: Path, lacking: Sequence[File], brought: Mapping[File, Path], workspace: Path
+) -> None:
+    """Place what came whole, and what can be made of it."""
+    for whole in lacking:
+        if whole.recipe and all(file in brought for file in whole.ingredients):
+            made = workspace / "made"
+            RECIPES[whole.recipe]({file.path: brought[file] for file in whole.ingredients}, made)
+            assert sha256_of(made) == whole.sha256, f"{whole.path} was made to other bytes"
+            _place(root, whole, made)
+        elif whole in brought:
+            _place(root, whole, brought[whole])
 
 
 def _place(root: Path, file: File, brought: Path) -> None:

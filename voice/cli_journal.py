@@ -215,14 +215,6 @@ def watch(
         raise typer.Exit(WRONG_USE)
     _check(folders or [])
 
-    def seen(found: Seen) -> None:
-        if as_json:
-            line = {"at": found.at.isoformat(), "path": found.path, "what": found.what}
-            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
-        else:
-            sys.stdout.write(f"{found.at:%H:%M:%S}  {found.what:<7}  {_printable(found.path)}\n")
-        sys.stdout.flush()
-
     from voice.watching import watch_until_told
 
     with told():
@@ -230,10 +222,19 @@ def watch(
             watch_until_told(
                 config,
                 [each.expanduser().absolute() for each in named],
-                seen=seen,
+                seen=lambda found: _print_seen(found, as_json=as_json),
                 say=lambda line: typer.echo(line, err=as_json),
             )
         )
+
+
+def _print_seen(found: Seen, *, as_json: bool) -> None:
+    if as_json:
+        line = {"at": found.at.isoformat(), "path": found.path, "what": found.what}
+        sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(f"{found.at:%H:%M:%S}  {found.what:<7}  {_printable(found.path)}\n")
+    sys.stdout.flush()
 
 
 def _printable(path: str) -> str:

@@ -321,6 +321,91 @@ def _accented(context: Mapping[str, Any]) -> Any:
     return re2.compile(context["past_accented"]) if "past_accented" in context else None
 
 
+def _slots(
+    table: Mapping[str, Any],
+    *,
+    weekday: Mapping[str, int],
+    month: Mapping[str, int],
+    short: Mapping[str, int],
+    day: Mapping[str, int],
+    nth: Mapping[str, int],
+    unit: Mapping[str, Unit],
+) -> dict[str, str]:
+    """What stands in braces in a form, as a pattern."""
+    numbers = table["numbers"]
+    cardinal = _cardinal_pattern(numbers)
+    counts = _one_of(_lookup((word, 0) for word, _ in _numbered(numbers.get("counts", []), 1)))
+    safe = [name for name in month if name not in table.get("verbs", [])]
+    return {
+        "weekday": f"(?P<weekday>{_one_of(weekday)})",
+        "month": f"(?P<month>{_one_of(month)})",
+        "short_month": f"(?P<month>{_one_of({**month, **short})})",
+        "safe_month": f"(?P<month>{_one_of(safe)})",
+        "day": f"(?P<day>{_one_of(day)}|{numbers['day_digits']})",
+        "from_day": f"(?P<from_day>{_one_of(day)}|{numbers['day_digits']})",
+        "spoken_day": f"(?P<day>{_one_of(day)})",
+        "cardinal_day": f"(?P<day>{cardinal})",
+        "nth": f"(?P<nth>{_one_of(nth)})",
+        "ordinal": _one_of(day),
+        "month_number": f"(?P<number>{_one_of(w for w, v in day.items() if v <= 12)})",
+        "count": f"(?P<count>{cardinal}{'|' + counts if counts else ''}|[0-9]{{1,3}})",
+        "unit": f"(?P<unit>{_one_of(unit)})",
+        "year": f"(?P<year>{_year_pattern(table['years'], cardinal)}|(?:19|20)[0-9]{{2}})",
+        "d": r"(?P<d>[0-9]{1,2})",
+        "m": r"(?P<m>[0-9]{1,2})",
+        "y": r"(?P<year>(?:19|20)[0-9]{2})",
+        "part": rf"(?:[ \t]+(?:{pattern(table['parts']).replace(' ', _SPACE)}))?",
+    }
+
+
+def _shifts(table: Mapping[str, Any], slots: Mapping[str, str]) -> tuple[Shift, ...]:
+    return tuple(
+        Shift(
+            pattern=_compiled(_filled(said, slots)),
+            sign=row["sign"],
+            before=row["beside"] == "before",
+            n=row.get("n"),
+        )
+        for row in table["shift"]
+        for said in row["say"]
+    )
+
+
+def _around(context: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `Words` that say what the words beside a date make of it."""
+
+    def every_spelling(words: list[str]) -> frozenset[str]:
+        return frozenset(spelling for word in words for spelling in spellings(word))
+
+    return {
+        "up_to": _between(context["up_to"]),
+        "and_": _between(context["and"]),
+        "between": _before(context["between"]),
+        "goes_on": frozenset(map(fold, context["goes_on"])),
+        "measures": every_spelling(context["measures"]),
+        "yearly": _plain(context["yearly"]),
+        "once": _plain(context["once"]),
+        "habit": _plain(context["habit"]),
+        "purpose": _before(context["purpose"]),
+        "elsewhere_before": _before(context["elsewhere_before"]),
+        "elsewhere_after": re2.compile(
+            r",?[ \t]+(?:" + "|".join(map(pattern, context["elsewhere_after"])) + r")\b"
+        ),
+        "lasting": _plain(context["lasting"]),
+        "plan": _plain(context["plan"]),
+        "clause": _plain(context["clause"]),
+        "present": _plain(context["present"]),
+        "light": every_spelling(context["light"]),
+        "past": _plain(context["past"]),
+        "simple_past": _optional(context, "simple_past"),
+        "participle": _optional(context, "participle"),
+        "past_accented": _accented(context),
+        "determiners": frozenset(map(fold, context.get("determiners", []))),
+        "auxiliary": every_spelling(context.get("auxiliary", [])),
+        "not_past": every_spelling(context.get("not_past", [])),
+    }
+
+
 def _words(language: str) -> Words:
     table = packaged.load(language, "dates")
     numbers, context = table["numbers"], table["context"]
@@ -344,41 +429,9 @@ def _words(language: str) -> Words:
         for word in row["say"]
         for spelling in spellings(word)
     }
-    cardinal = _cardinal_pattern(numbers)
-    counts = _one_of(_lookup((word, 0) for word, _ in _numbered(numbers.get("counts", []), 1)))
-    safe = [name for name in month if name not in table.get("verbs", [])]
-    slots = {
-        "weekday": f"(?P<weekday>{_one_of(weekday)})",
-        "month": f"(?P<month>{_one_of(month)})",
-        "short_month": f"(?P<month>{_one_of(month | short)})",
-        "safe_month": f"(?P<month>{_one_of(safe)})",
-        "day": f"(?P<day>{_one_of(day)}|{numbers['day_digits']})",
-        "from_day": f"(?P<from_day>{_one_of(day)}|{numbers['day_digits']})",
-        "spoken_day": f"(?P<day>{_one_of(day)})",
-        "cardinal_day": f"(?P<day>{cardinal})",
-        "nth": f"(?P<nth>{_one_of(nth)})",
-        "ordinal": _one_of(day),
-        "month_number": f"(?P<number>{_one_of(w for w, v in day.items() if v <= 12)})",
-        "count": f"(?P<count>{cardinal}{'|' + counts if counts else ''}|[0-9]{{1,3}})",
-        "unit": f"(?P<unit>{_one_of(unit)})",
-        "year": f"(?P<year>{_year_pattern(table['years'], cardinal)}|(?:19|20)[0-9]{{2}})",
-        "d": r"(?P<d>[0-9]{1,2})",
-        "m": r"(?P<m>[0-9]{1,2})",
-        "y": r"(?P<year>(?:19|20)[0-9]{2})",
-        "part": rf"(?:[ \t]+(?:{pattern(table['parts']).replace(' ', _SPACE)}))?",
-    }
+    slots = _slots(table, month=month, short=short, weekday=weekday, day=day, nth=nth, unit=unit)
     macros = table.get("macros", {})
     forms = tuple(form for row in table["form"] for form in _forms(row, macros, slots))
-    shifts = tuple(
-        Shift(
-            pattern=_compiled(_filled(said, slots)),
-            sign=row["sign"],
-            before=row["beside"] == "before",
-            n=row.get("n"),
-        )
-        for row in table["shift"]
-        for said in row["say"]
-    )
     gates = {
         "weekday": _one_of(weekday),
         "month": _one_of(month),
@@ -398,32 +451,8 @@ def _words(language: str) -> Words:
         forms=forms,
         years=_compiled(rf"\b{slots['year']}\b"),
         gates={name: _compiled(words) for name, words in gates.items()},
-        shifts=shifts,
-        up_to=_between(context["up_to"]),
-        and_=_between(context["and"]),
-        between=_before(context["between"]),
-        goes_on=frozenset(map(fold, context["goes_on"])),
-        measures=frozenset(s for word in context["measures"] for s in spellings(word)),
-        yearly=_plain(context["yearly"]),
-        once=_plain(context["once"]),
-        habit=_plain(context["habit"]),
-        purpose=_before(context["purpose"]),
-        elsewhere_before=_before(context["elsewhere_before"]),
-        elsewhere_after=re2.compile(
-            r",?[ \t]+(?:" + "|".join(map(pattern, context["elsewhere_after"])) + r")\b"
-        ),
-        lasting=_plain(context["lasting"]),
-        plan=_plain(context["plan"]),
-        clause=_plain(context["clause"]),
-        present=_plain(context["present"]),
-        light=frozenset(s for word in context["light"] for s in spellings(word)),
-        past=_plain(context["past"]),
-        simple_past=_optional(context, "simple_past"),
-        participle=_optional(context, "participle"),
-        past_accented=_accented(context),
-        determiners=frozenset(map(fold, context.get("determiners", []))),
-        auxiliary=frozenset(s for word in context.get("auxiliary", []) for s in spellings(word)),
-        not_past=frozenset(s for word in context.get("not_past", []) for s in spellings(word)),
+        shifts=_shifts(table, slots),
+        **_around(context),
     )
 
 
