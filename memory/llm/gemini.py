@@ -41,13 +41,9 @@ class _Usage(BaseModel):
     thoughts_token_count: int | None = Field(None, alias="thoughtsTokenCount")
 
 
-class _Blocked(BaseModel):
-    block_reason: str | None = Field(None, alias="blockReason")
-
-
 class _Answer(BaseModel):
     candidates: list[_Candidate] = Field(default_factory=list)
-    blocked: _Blocked | None = Field(None, alias="promptFeedback")
+    blocked: dict[str, Any] | None = Field(None, alias="promptFeedback")
     usage: _Usage | None = Field(None, alias="usageMetadata")
 
 
