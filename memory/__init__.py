@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memory.figures import tokens as token_figures
     from memory.index import Hit as Hit
     from memory.languages.dates.naming import day_named as day_named
+    from memory.languages.folding import fold as fold
     from memory.lessons.records import ReflectReport as ReflectReport
     from memory.llm.at_hand import Surroundings as Surroundings
     from memory.llm.background import Background as Background
@@ -121,6 +122,7 @@ _WHERE = {
     "speaks_of_parting": ("memory.requests", "speaks_of_parting"),
     "only_remembering": ("memory.remembering", "only_remembering"),
     "SMALL_EXTRACTS_CHARS": ("memory.notes.context", "SMALL_EXTRACTS_CHARS"),
+    "fold": ("memory.languages.folding", "fold"),
     "fitting": ("memory.notes.context", "fitting"),
     "notes_block": ("memory.notes.context", "block"),
     "ThinkCaps": ("memory.thinking.thinking", "Caps"),
@@ -178,6 +180,7 @@ __all__ = [
     "day_named",
     "filtered",
     "fitting",
+    "fold",
     "is_said",
     "judged",
     "latency_figures",

@@ -6,10 +6,10 @@ Markdown and dates are made words by the voice itself (`speech/preparation.py`).
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from string import Template
 
+from memory import fold
 from memory.records import Extract
 
 READ_OUT_CHARS = 280
@@ -52,8 +52,8 @@ def aloud(extract: Extract, topic: str, who: Mapping[str, str]) -> str:
     lines = [line for line in lines if line and not _TAGS.fullmatch(line)]
     if is_of_a_day(extract):
         lines = [line for line in lines if not _LENGTH.fullmatch(line)]
-    wanted = [word for word in _plain(topic).split() if len(word) >= _LEAST_LETTERS]
-    about = [line for line in lines if any(word in _plain(line) for word in wanted)]
+    wanted = [word for word in fold(topic).split() if len(word) >= _LEAST_LETTERS]
+    about = [line for line in lines if any(word in fold(line) for word in wanted)]
     if is_of_a_day(extract):
         return _cut([_attributed(line, who) for line in about or lines])
     return _cut(about or lines)
@@ -77,8 +77,3 @@ def _cut(lines: list[str]) -> str:
 
 def _closed(line: str) -> str:
     return line if line[-1] in ".!?…:;," else f"{line}."
-
-
-def _plain(text: str) -> str:
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(letter for letter in apart if not unicodedata.combining(letter))

@@ -46,7 +46,8 @@ def test_of_a_talk_what_it_is_about_is_read_out(topic: str, said: str) -> None:
     [
         ("- [ ] Call Mr Okafor\n- [x] Buy bolts\n", "bolts", "Buy bolts."),
         ("1. Soak the beans\n2. Cook them", "beans", "Soak the beans."),
-        ("Der Schlüssel liegt oben.", "schlussel", "Der Schlüssel liegt oben."),
+        ("Der Schlüssel liegt oben.\nDas Rad ist rot.", "schlussel", "Der Schlüssel liegt oben."),
+        ("The bike is red.\nSøren has the key.", "soren", "Søren has the key."),
         ("---\ntags: x\n---\nThe boiler hums.\n![boiler](a.png)", "boiler", "The boiler hums."),
         ("---\ntags: boiler\n---\n", "boiler", ""),
         ("You: no journal, no label.", "label", "You: no journal, no label."),
