@@ -6,6 +6,7 @@ the same order and words.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -57,3 +58,12 @@ def frozen(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     names = [tool.name for tool in ordered]
     assert len(set(names)) == len(names), f"two tools of one name: {names}"
     return ordered
+
+
+def arguments_of(text: str) -> dict[str, Any] | None:
+    """A tool's arguments as the model wrote them; None when that is no JSON object."""
+    try:
+        arguments = json.loads(text or "{}")
+    except ValueError:
+        return None
+    return arguments if isinstance(arguments, dict) else None

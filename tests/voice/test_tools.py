@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from voice.tools import frozen
+from voice.tools import arguments_of, frozen
 
 
 @dataclass(frozen=True)
@@ -31,3 +31,10 @@ def test_a_name_stands_for_one_tool() -> None:
     """Two tools of one name are a mistake that shows at the start."""
     with pytest.raises(AssertionError, match="one name"):
         frozen([Named("a"), Named("a")])
+
+
+def test_arguments_are_an_object_or_nothing() -> None:
+    """What a model writes as arguments is checked before a tool sees it."""
+    assert arguments_of('{"a": 1}') == {"a": 1}
+    assert arguments_of("") == {}
+    assert arguments_of("[1]") is arguments_of("{") is arguments_of('"a"') is None

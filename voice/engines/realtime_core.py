@@ -7,11 +7,9 @@ protocol is a subclass that says each of them in its own events.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from memory.records import Language, Prefix, Turn
 from voice.engines.realtime_dialect import Dialect
@@ -500,12 +498,3 @@ class RealtimeCore(Dialect):
         self._cut(answer, played_samples)
         if answer in self._unkept:
             self._unkept.remove(answer)
-
-
-def arguments_of(text: str) -> dict[str, Any] | None:
-    """A tool's arguments as the model wrote them; None when that is no JSON object."""
-    try:
-        arguments = json.loads(text or "{}")
-    except ValueError:
-        return None
-    return arguments if isinstance(arguments, dict) else None

@@ -7,12 +7,11 @@ import logging
 
 from pipecat.frames.frames import Frame, TTSAudioRawFrame, TTSStartedFrame, TTSStoppedFrame
 
-from voice.engines.realtime_core import arguments_of
 from voice.engines.realtime_records import Began, Ended, Failed, RunTool, Sound, Spoke
 from voice.engines.realtime_sound import ANSWER_HZ
 from voice.engines.told import told
 from voice.frames import AnswerBeganFrame, AnswerDoneFrame, AnswerFailedFrame, SpokenFrame
-from voice.tools import Tool
+from voice.tools import Tool, arguments_of
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.voice.engines.test_openai_core import FRAME, NOW, Session
-from voice.engines.realtime_core import arguments_of
 from voice.engines.realtime_records import Began, Ended, Failed, Question, Sound
 
 STEPS = ("ask", "created", "sound", "done", "interrupt", "lose", "speak", "noise", "type", "frame")
@@ -83,10 +82,3 @@ def test_a_quiet_moment_is_when_nobody_speaks_waits_or_is_being_heard() -> None:
     assert core.is_between_answers and not core.is_quiet  # its sound is still being played
     core.interrupted(0)
     assert core.is_quiet
-
-
-def test_arguments_are_an_object_or_nothing() -> None:
-    """What a model writes as arguments is checked before a tool sees it."""
-    assert arguments_of('{"a": 1}') == {"a": 1}
-    assert arguments_of("") == {}
-    assert arguments_of("[1]") is arguments_of("{") is arguments_of('"a"') is None
