@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from memory.languages.acts.line import Line
 from memory.languages.acts.records import JARVIS, LIKING, THIRD, USER
 
 _KIN_REACH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """People named by what they are to somebody: their keys, their owners, the words that say so,
+    and the word behind."""
+
+    keys: frozenset[str]
+    owners: frozenset[str]
+    places: frozenset[int]
+    behind: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Somebody at a word of the clause. `leads`: as its subject, wherever it stands."""
+
+    at: int
+    who: frozenset[str]
+    through: frozenset[str] = frozenset()
+    places: frozenset[int] = frozenset()
+    leads: bool = False
 
 
 def subject_of(
@@ -17,91 +39,117 @@ def subject_of(
     before: list[tuple[frozenset[str], int]],
     people: list[tuple[frozenset[str], int]],
 ) -> tuple[frozenset[str], frozenset[str], frozenset[int]]:
-    named: list[tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]] = []
+    """Who it is, through whom they are named, and the words that say so. Who is named by what they
+    are to somebody is added to `people`."""
+    named: list[_Named] = []
     at = first
     while at < last:
-        if line.is_(at, "user_named"):
-            if line.entry and _is_told_of(line, first, at) and not _owns(line, at, first, last):
-                named.insert(0, _topic(line, first))
-            elif line.entry and not _owns(line, at, first, last) and not _is_with(line, at, named):
-                named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
-        elif line.is_(at, "user") and line.is_(at - 1, "prepositions") and line.is_(at, "we"):
-            pass  # "con nosotros"
-        elif line.is_(at, "user"):
-            named.append((at, frozenset({USER}), frozenset(), frozenset({at}), True))
-        elif line.is_(at, "user_too") and line.is_(at - 1, "prepositions"):
-            pass  # "a diferencia de mí"
-        elif line.is_(at, "user_too"):
-            named.append((at, frozenset({USER}), frozenset(), frozenset({at}), False))
-        elif line.is_(at, "user_mine") or line.is_(at, "third_mine"):
-            kin = kin_from(line, at + 1, last)
-            if kin is None:
-                of_user = line.is_(at, "user_mine") or (line.entry and not people)
-                whose = USER if of_user else THIRD
-                named.append((at, frozenset({whose}), frozenset(), frozenset({at}), False))
-            else:
-                start = at
-                keys, owners, places, at = kin
-                if line.is_(start, "third_mine") and not line.entry:
-                    owners |= people[-1][0] if people else {THIRD}
-                named_first = _named_as(line, first, start)
-                keys, places = keys | named_first[0], places | named_first[1]
-                people.append((keys, at))
-                if named_first[0] or not _is_object(line, start, first):
-                    named.append((min(places), keys, owners, places, False))
-                continue
-        elif line.is_(at, "kin"):
-            kin = kin_from(line, at, last)
-            assert kin is not None
-            start = at
-            keys, owners, places, at = kin
-            if _is_owner(line, start - 1, first):
-                owners |= {line.words[start - 1].key}
-            if line.is_(start - 1, "whose"):
-                owners |= _named_last(line, start - 1, people)
-            named_first = _named_as(line, first, start)
-            keys, places = keys | named_first[0], places | named_first[1]
-            people.append((keys, at))
-            if named_first[0] or not _is_object(line, start, first):
-                named.append((min(places), keys, owners, places, False))
-            continue
-        elif line.is_(at, "third") and line.entry and _is_told_of(line, first, at):
-            named.insert(0, _topic(line, first))
-        elif (
-            line.is_(at, "third_thing")
-            and line.is_(at + 1, "copula")
-            and line.is_(at + 2, "user_mine")
-            and kin_from(line, at + 3, last) is None
-        ):
-            pass  # "it's our anniversary"
-        elif line.is_(at, "third"):
-            if line.is_(at, "dative_third") and line.acts.listed("leaves_out"):
-                named += _doubled(line, first, at)
-            named.append((at, frozenset({THIRD}), frozenset(), frozenset({at}), False))
-        elif line.is_(at, "jarvis") and not line.words[at].key:
-            named.append((at, frozenset({JARVIS}), frozenset(), frozenset({at}), False))
-        elif not named and _others_verb(line, at, first):
-            named.append((at, frozenset({THIRD}), frozenset(), frozenset(), True))
-        elif _own_verb(line, at, first) and not named and _may_own(line, first):
-            named.append((at, frozenset({USER}), frozenset(), frozenset(), True))
-        at += 1
+        if _names_user(line, at, first, last, named):
+            at += 1
+        elif line.is_(at, "user_mine") or line.is_(at, "third_mine") or line.is_(at, "kin"):
+            at = _names_kin(line, at, first, last, named, people)
+        else:
+            _names_others(line, at, first, last, named)
+            at += 1
     if not named:
         return frozenset(), frozenset(), frozenset()
-    ours = next((each for each in named if each[4]), None)
-    chosen = ours or named[0]
-    whom, through, where = set(chosen[1]), set(chosen[2]), set(chosen[3])
-    for each in named:
-        joined_on = any(
-            line.is_(between, "and")
-            for between in range(min(each[0], chosen[0]), max(each[0], chosen[0]))
-        )
-        if each is not chosen and joined_on and abs(each[0] - chosen[0]) <= _KIN_REACH:
-            whom |= each[1]
-            through |= each[2]
-            where |= each[3]
+    chosen = next((each for each in named if each.leads), named[0])
+    together = [chosen, *(each for each in named if _is_joined(line, each, chosen))]
+    whom = frozenset[str]().union(*(each.who for each in together))
     if THIRD in whom and before:
         whom |= before[-1][0]
-    return frozenset(whom), frozenset(through), frozenset(where)
+    return (
+        whom,
+        frozenset[str]().union(*(each.through for each in together)),
+        frozenset[int]().union(*(each.places for each in together)),
+    )
+
+
+def _is_joined(line: Line, each: _Named, chosen: _Named) -> bool:
+    """ "My wife and I"."""
+    between = range(min(each.at, chosen.at), max(each.at, chosen.at))
+    return (
+        each is not chosen
+        and len(between) <= _KIN_REACH
+        and any(line.is_(other, "and") for other in between)
+    )
+
+
+def _names_user(line: Line, at: int, first: int, last: int, named: list[_Named]) -> bool:
+    """Whether the word is one for the user, as a person."""
+    user, here = frozenset({USER}), frozenset({at})
+    behind_preposition = line.is_(at - 1, "prepositions")
+    if line.is_(at, "user_named"):
+        if line.entry and _is_told_of(line, first, at) and not _owns(line, at, first, last):
+            named.insert(0, _topic(line, first))
+        elif line.entry and not _owns(line, at, first, last) and not _is_with(line, at, named):
+            named.append(_Named(at, user, places=here, leads=True))
+    elif line.is_(at, "user"):
+        if not (behind_preposition and line.is_(at, "we")):  # "con nosotros"
+            named.append(_Named(at, user, places=here, leads=True))
+    elif line.is_(at, "user_too"):
+        if not behind_preposition:  # "a diferencia de mí"
+            named.append(_Named(at, user, places=here))
+    else:
+        return False
+    return True
+
+
+def _names_kin(
+    line: Line,
+    at: int,
+    first: int,
+    last: int,
+    named: list[_Named],
+    people: list[tuple[frozenset[str], int]],
+) -> int:
+    """From "my", "her" or "sister" on; the word behind."""
+    is_mine = line.is_(at, "user_mine")
+    is_theirs = line.is_(at, "third_mine")
+    kin = kin_from(line, at + 1 if is_mine or is_theirs else at, last)
+    if kin is None:
+        assert is_mine or is_theirs
+        whose = USER if is_mine or (line.entry and not people) else THIRD
+        named.append(_Named(at, frozenset({whose}), places=frozenset({at})))
+        return at + 1
+    owners = kin.owners
+    if is_theirs and not line.entry:
+        owners |= people[-1][0] if people else {THIRD}
+    if not (is_mine or is_theirs):
+        if _is_owner(line, at - 1, first):
+            owners |= {line.words[at - 1].key}
+        if line.is_(at - 1, "whose"):
+            owners |= _named_last(line, at - 1, people)
+    names, where = _named_as(line, first, at)
+    keys, places = kin.keys | names, kin.places | where
+    people.append((keys, kin.behind))
+    if names or not _is_object(line, at, first):
+        named.append(_Named(min(places), keys, owners, places))
+    return kin.behind
+
+
+def _names_others(line: Line, at: int, first: int, last: int, named: list[_Named]) -> None:
+    """A word for somebody else, or a verb whose ending tells who."""
+    third, here = frozenset({THIRD}), frozenset({at})
+    if line.is_(at, "third") and line.entry and _is_told_of(line, first, at):
+        named.insert(0, _topic(line, first))
+    elif (
+        line.is_(at, "third_thing")
+        and line.is_(at + 1, "copula")
+        and line.is_(at + 2, "user_mine")
+        and kin_from(line, at + 3, last) is None
+    ):
+        pass  # "it's our anniversary"
+    elif line.is_(at, "third"):
+        if line.is_(at, "dative_third") and line.acts.listed("leaves_out"):
+            named += _doubled(line, first, at)
+        named.append(_Named(at, third, places=here))
+    elif line.is_(at, "jarvis") and not line.words[at].key:
+        named.append(_Named(at, frozenset({JARVIS}), places=here))
+    elif not named and _others_verb(line, at, first):
+        named.append(_Named(at, third, leads=True))
+    elif not named and _own_verb(line, at, first) and _may_own(line, first):
+        named.append(_Named(at, frozenset({USER}), leads=True))
 
 
 def _named_last(line: Line, at: int, people: list[tuple[frozenset[str], int]]) -> frozenset[str]:
@@ -137,26 +185,8 @@ def _is_object(line: Line, at: int, first: int) -> bool:
         return False
     if line.is_(opening, "verbs") and not line.is_(opening, "user"):
         return True
-    if (
-        line.entry
-        and opening == at - 1
-        and bool(line.words[opening].key)
-        and line.acts.third_ends
-        and not line.acts.verb_second
-        and line.is_(at, "third_mine")
-        and not line.is_(opening, "kin")
-    ):
-        return True  # "Left their husband"
-    if (
-        line.entry
-        and opening == at - 1
-        and bool(line.words[opening].key)
-        and line.acts.third_ends
-        and line.words[opening].text.endswith(line.acts.third_ends)
-        and not line.is_(opening, "kin")
-        and line.is_(at, "kin")
-    ):
-        return True  # "Visits grandmother"
+    if _is_of_an_entrys_verb(line, opening, at):
+        return True
     determined = at
     while determined > opening and (
         line.is_(determined, "third_mine") or line.is_(determined - 1, "third_mine")
@@ -182,15 +212,7 @@ def _is_object(line: Line, at: int, first: int) -> bool:
     ):
         return True
     behind = at - 1
-    while (
-        behind > opening
-        and line.words[behind].kind == "word"
-        and (
-            line.is_(behind, "user_mine")
-            or line.is_(behind, "third")
-            or line.is_(behind, "articles")
-        )
-    ):
+    while behind > opening and _determines(line, behind):
         behind -= 1
     if line.is_(behind, "prepositions"):
         return True
@@ -200,6 +222,28 @@ def _is_object(line: Line, at: int, first: int) -> bool:
         and behind < at - 1
         and not line.is_(opening, "kin")
         and not any(line.is_(other, "of") for other in range(opening, at))
+    )
+
+
+def _is_of_an_entrys_verb(line: Line, opening: int, at: int) -> bool:
+    """ "Left their husband", "Visits grandmother": an entry leaves out who does it."""
+    verb = line.words[opening]
+    if not (
+        line.entry
+        and opening == at - 1
+        and verb.key
+        and line.acts.third_ends
+        and not line.is_(opening, "kin")
+    ):
+        return False
+    if line.is_(at, "third_mine") and not line.acts.verb_second:
+        return True
+    return line.is_(at, "kin") and verb.text.endswith(line.acts.third_ends)
+
+
+def _determines(line: Line, at: int) -> bool:
+    return line.words[at].kind == "word" and any(
+        line.is_(at, kind) for kind in ("user_mine", "third", "articles")
     )
 
 
@@ -229,12 +273,12 @@ def _is_owner(line: Line, at: int, first: int) -> bool:
     )
 
 
-def _is_with(line: Line, at: int, named: list[Any]) -> bool:
+def _is_with(line: Line, at: int, named: list[_Named]) -> bool:
     """ "Mother lives with the user", "Pete fixes the user's car": the entry speaks of them."""
     behind = at - 1
     while behind > 0 and line.is_(behind, "articles"):
         behind -= 1
-    if not named or named[0][1] & {USER, THIRD}:
+    if not named or named[0].who & {USER, THIRD}:
         return False
     if line.is_(behind, "prepositions") or line.is_(at - 1, "object_articles"):
         return True
@@ -242,16 +286,15 @@ def _is_with(line: Line, at: int, named: list[Any]) -> bool:
         return True
     beside = any(
         line.is_(each, "and") or line.words[each].kind == "mark"
-        for each in range(max(named[-1][3], default=at), at)
+        for each in range(max(named[-1].places, default=at), at)
     )
     return not line.acts.verb_second and not line.acts.listed("leaves_out") and not beside
 
 
-def _topic(
-    line: Line, first: int
-) -> tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]:
+def _topic(line: Line, first: int) -> _Named:
     """The clause's first word as its subject."""
-    return first, frozenset({line.words[first].key}), frozenset(), frozenset({first}), True
+    key = frozenset({line.words[first].key})
+    return _Named(first, key, places=frozenset({first}), leads=True)
 
 
 def _is_told_of(line: Line, first: int, at: int) -> bool:
@@ -274,9 +317,7 @@ def _is_told_of(line: Line, first: int, at: int) -> bool:
     )
 
 
-def _doubled(
-    line: Line, first: int, at: int
-) -> list[tuple[int, frozenset[str], frozenset[str], frozenset[int], bool]]:
+def _doubled(line: Line, first: int, at: int) -> list[_Named]:
     """ "A los mellizos les dan miedo": whom a "les" takes up."""
     opening = first + (1 if line.is_(first, "joiners") else 0)
     keyed = [other for other in range(opening, at) if line.words[other].key]
@@ -287,7 +328,7 @@ def _doubled(
     if line.is_(keyed[0], "kin"):
         return []
     place = keyed[0]
-    return [(place, frozenset({line.words[place].key}), frozenset(), frozenset({place}), False)]
+    return [_Named(place, frozenset({line.words[place].key}), places=frozenset({place}))]
 
 
 def _own_word(line: Line, at: int) -> bool:
@@ -356,10 +397,8 @@ def _own_verb(line: Line, at: int, first: int) -> bool:
     )
 
 
-def kin_from(
-    line: Line, at: int, last: int
-) -> tuple[frozenset[str], frozenset[str], frozenset[int], int] | None:
-    """The people named from here on: their keys, their owners, the places, what comes next."""
+def kin_from(line: Line, at: int, last: int) -> Kin | None:
+    """The people named from here on."""
     start = next(
         (other for other in range(at, min(at + _KIN_REACH, last)) if line.is_(other, "kin")),
         None,
@@ -384,19 +423,19 @@ def kin_from(
             if following is None:
                 follow += 1
                 break
-            return (
-                following[0],
-                frozenset(owners | keys | set(following[1])),
-                frozenset(places | set(following[2])),
-                following[3],
+            return Kin(
+                following.keys,
+                frozenset(owners | keys | following.owners),
+                frozenset(places | following.places),
+                following.behind,
             )
         if line.is_(follow, "of"):
             following = kin_from(line, follow + 1, min(last, follow + 4))
             if following is None:
                 break
-            owners |= set(following[0]) | set(following[1])
-            places |= set(following[2])
-            follow = following[3]
+            owners |= following.keys | following.owners
+            places |= following.places
+            follow = following.behind
             break
         if word.kind == "word" and word.capital and word.key and not line.is_(follow, "verbs"):
             keys.add(word.key)
@@ -404,4 +443,4 @@ def kin_from(
             follow += 1
             continue
         break
-    return frozenset(keys), frozenset(owners), frozenset(places), follow
+    return Kin(frozenset(keys), frozenset(owners), frozenset(places), follow)

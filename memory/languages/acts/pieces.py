@@ -204,7 +204,7 @@ def _opens_statement(line: Line, at: int) -> bool:
         return False
     if line.is_(at, "dative") and line.is_(at + 1, "user_mine"):
         kin = kin_from(line, at + 2, len(line.words))
-        return kin is not None and line.is_(kin[3], "third")
+        return kin is not None and line.is_(kin.behind, "third")
     if line.is_(at, "opens"):
         return not line.acts.listed("opens_before") or line.is_(at + 1, "opens_before")
     if line.is_(at, "user_mine") and not line.is_(at, "of"):
@@ -212,9 +212,9 @@ def _opens_statement(line: Line, at: int) -> bool:
         return (
             kin is not None
             and (
-                line.is_(kin[3], "verbs")
-                or line.is_(kin[3] + 1, "verbs")
-                or _goes_on_as_subject(line, at, kin[3])
+                line.is_(kin.behind, "verbs")
+                or line.is_(kin.behind + 1, "verbs")
+                or _goes_on_as_subject(line, at, kin.behind)
             )
             and not line.is_(at - 1, "verbs")
         )
