@@ -57,6 +57,7 @@ PURE = {
     "memory.languages.acts.pieces",
     "memory.languages.acts.reading",
     "memory.languages.acts.records",
+    "memory.languages.acts.subjects",
     "memory.languages.acts.table",
     "memory.languages.dates",
     "memory.languages.dates.comparing",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memory.languages.acts.line import STOPS, Line
 from memory.languages.acts.people import subject_of
 from memory.languages.acts.records import JARVIS, LIKING, THIRD, USER, Clause, Ending
+from memory.languages.acts.subjects import whom_from
 
 _NEAR_WORDS = 4
 _MEDIUM_REACH = 7
@@ -17,45 +18,19 @@ def clause_from(
     before: Clause | None,
     people: list[tuple[frozenset[str], int]],
 ) -> Clause:
-    named_before = list(people)
-    subject, owners, places = subject_of(line, first, last, named_before, people)
     opening = line.words[first].text
     no = _count_no(line, first, last)
     after_stop = before is None or line.words[first - 1].text in STOPS
     contrast = line.is_(first, "contrast")
-    if before is not None and not after_stop and _only_names(line, first, last, subject):
-        subject, owners, places = frozenset(), frozenset(), frozenset()
-    if line.entry and before is not None and not after_stop and not places:
-        subject = frozenset()  # an entry's verb in the first person tells nothing new
-    own_subject = subject
-    relative = line.is_(first, "relative") and people and before is not None
-    if relative and (
-        not any(not line.is_(at, "user_mine") for at in places)
-        or _does_it_for(line, first, last, places, people[-1][1])
-    ):
-        same = before is not None and people[-1][0] == before.subject
-        owners = before.owners if before is not None and same else frozenset()
-        subject, places = people[-1][0], frozenset()
-    named = _name_before(line, first, before)
-    if named:
-        kin = people[-1][0] & line.acts.kin_keys if people else frozenset()
-        subject, owners, places = frozenset({named}) | kin, frozenset(), frozenset()
-        people.append((subject, first))
-        relative = True
-    if _tells_of_somebody(line, first, before) and not places:
-        subject = frozenset({THIRD})
-    own = bool(subject) or _has_verb(line, first, last) or contrast or bool(relative)
+    whom = whom_from(line, first, last, before, people, after_stop=after_stop)
+    subject, owners, places = whom.subject, whom.owners, whom.places
+    own = bool(subject) or _has_verb(line, first, last) or contrast or whom.relative
     aside = _opens_with_an_aside(line, first)
     inherits = before is not None and not after_stop and not own and not aside
     ended = _ended(line, first, last)
     kept = _kept(line, first, last)
     source = _source(line, first, last, before, after_stop)
-    question = _asks(line, first, last) or (
-        (after_stop or _follows_an_aside(line, first))
-        and line.within("question_first", first, first + 12)
-        and not line.within("exclaims", first, first + 6)
-        and not line.touches("cleft", first, last)
-    )
+    question = _is_question(line, first, last, after_stop)
     embedded = first in line.quoted
     liked = before is not None and any(
         line.words[at].key == LIKING for at in range(before.first, before.last)
@@ -67,12 +42,7 @@ def clause_from(
         and not defines
         and not line.touches("filler", first, last)
     )
-    unreal = any(
-        start < last
-        and end > first
-        and not any(begin < end and stop > start for begin, stop in line.found["polite"])
-        for start, end in line.found["unreal"]
-    )
+    unreal = _is_unreal(line, first, last)
     compared = opening in line.acts.listed("compared") or first in line.rivals
     dictated = bool(
         before
@@ -83,22 +53,13 @@ def clause_from(
             or _is_announced(line, first, before, subject)
         )
     )
-    request = (
-        (
-            line.within("request", first, last)
-            and not line.touches("purpose", first, last)
-            and not (USER in subject and line.touches("horizon", first, last))
-        )
-        or dictated
-        or _orders(line, first)
-        or bool(inherits and before and before.request)
-    ) and not (dictated is False and _goes_on_about_somebody(line, first, before))
+    request = _is_request(line, first, last, before, subject, dictated=dictated, inherits=inherits)
     if before is not None and not after_stop and not aside:
-        if not subject and not relative:
+        if not subject and not whom.relative:
             subject, owners = before.subject, before.owners
             if before.subject and THIRD not in before.subject and line.is_(first, "relative"):
                 subject = people[-1][0] if people else subject
-        embedded = embedded or _embedded(line, first, before, own_subject, inherits)
+        embedded = embedded or _embedded(line, first, before, whom.own, inherits)
         question = question or (
             before.question
             and (
@@ -136,6 +97,46 @@ def clause_from(
         moment=line.touches("moment", first, last) or bool(inherits and before and before.moment),
         inherits=inherits,
     )
+
+
+def _is_question(line: Line, first: int, last: int, after_stop: bool) -> bool:
+    return _asks(line, first, last) or (
+        (after_stop or _follows_an_aside(line, first))
+        and line.within("question_first", first, first + 12)
+        and not line.within("exclaims", first, first + 6)
+        and not line.touches("cleft", first, last)
+    )
+
+
+def _is_unreal(line: Line, first: int, last: int) -> bool:
+    """ "I would live there", but not "I would like"."""
+    return any(
+        start < last
+        and end > first
+        and not any(begin < end and stop > start for begin, stop in line.found["polite"])
+        for start, end in line.found["unreal"]
+    )
+
+
+def _is_request(
+    line: Line,
+    first: int,
+    last: int,
+    before: Clause | None,
+    subject: frozenset[str],
+    *,
+    dictated: bool,
+    inherits: bool,
+) -> bool:
+    wished = (
+        line.within("request", first, last)
+        and not line.touches("purpose", first, last)
+        and not (USER in subject and line.touches("horizon", first, last))
+    )
+    if dictated:
+        return True
+    asked = wished or _orders(line, first) or bool(inherits and before and before.request)
+    return asked and not _goes_on_about_somebody(line, first, before)
 
 
 def _opens_with_an_aside(line: Line, first: int) -> bool:
@@ -253,32 +254,6 @@ def _follows_a_person(line: Line, first: int, before: Clause) -> bool:
     )
 
 
-def _does_it_for(line: Line, first: int, last: int, places: frozenset[int], behind: int) -> bool:
-    """ "La vecina que me hace los recados": the user is no more than for whom it is done."""
-    return (
-        bool(line.acts.listed("leaves_out"))
-        and behind in (first, first - 1)
-        and all(line.is_(at, "user_too") or line.is_(at, "user_mine") for at in places)
-        and not any(line.words[at].key == LIKING for at in range(first, last))
-        and not any(line.is_(at, "own_verbs") for at in range(first, last))
-    )
-
-
-def _name_before(line: Line, first: int, before: Clause | None) -> str:
-    """ "Bea, who's a potter": a name in front that is not yet whom the clause before names."""
-    if before is None or line.entry or line.acts.verb_second or line.acts.listed("leaves_out"):
-        return ""
-    if not line.is_(first, "relative") or line.is_(first, "naming") or line.is_(first, "whose"):
-        return ""
-    at = first - 1
-    while at > 0 and line.words[at].kind == "mark":
-        at -= 1
-    word = line.words[at]
-    if at < 1 or not word.capital or not word.key or word.key in before.subject:
-        return ""
-    return "" if line.is_(at - 1, "kin") else word.key
-
-
 def _denies_a_noun(line: Line, before: Clause, first: int) -> bool:
     """ "No sugar, a drop of milk": a "no" before a noun ends where another has its own article."""
     at = first + (1 if line.is_(first, "joiners") and not line.is_(first, "or_alone") else 0)
@@ -287,19 +262,6 @@ def _denies_a_noun(line: Line, before: Clause, first: int) -> bool:
         line.is_(at, "indefinite")
         and bool(denied)
         and all(line.is_(each, "no_of_noun") for each in denied)
-    )
-
-
-def _tells_of_somebody(line: Line, first: int, before: Clause | None) -> bool:
-    """ "Ich kenne eine, die …": behind somebody not named a relative clause is of them."""
-    return (
-        line.acts.verb_second
-        and not line.entry
-        and before is not None
-        and USER in before.subject
-        and line.is_(first, "relative")
-        and line.words[first - 1].text == ","
-        and line.is_(first - 2, "indefinite")
     )
 
 
@@ -375,16 +337,6 @@ def _does_something(line: Line, clause: Clause) -> bool:
     named = max(clause.subject_words, default=clause.first)
     return any(
         line.words[at].key and not line.words[at].capital for at in range(named + 1, clause.last)
-    )
-
-
-def _only_names(line: Line, first: int, last: int, subject: frozenset[str]) -> bool:
-    """ "and two dogs": one more in a list, not somebody who does something."""
-    if not subject or subject & {USER, THIRD, JARVIS}:
-        return False
-    named = max((at for at in range(first, last) if line.is_(at, "kin")), default=last)
-    return not any(line.is_(at, "verbs") for at in range(first, last)) and not any(
-        line.words[at].key and not line.words[at].capital for at in range(named + 1, last)
     )
 
 
