@@ -12,6 +12,7 @@ from typing import Any
 from memory.records import Language
 from voice.errors import WorkerFailed
 from voice.hearing.asking import Asked, Questions
+from voice.hearing.barge_in import BargeIn
 from voice.hearing.detector import FRAME_BYTES, Judge, VoiceDetector
 from voice.hearing.endpoint import (
     AskAgain,
@@ -20,7 +21,6 @@ from voice.hearing.endpoint import (
     Decision,
     Endpointer,
     EndpointSettings,
-    FrameSound,
     Lasting,
     Over,
     Paused,
@@ -29,17 +29,9 @@ from voice.hearing.endpoint import (
 )
 from voice.hearing.kept_sound import KeptSound
 from voice.hearing.open_turn import OpenTurn, Words, is_same
-from voice.hearing.own_voice import OwnVoice, Whose
 from voice.hearing.phrases import phrases
 from voice.hearing.surroundings import Surroundings
-from voice.hearing.wording import (
-    ending,
-    is_backchannel,
-    is_clear,
-    is_stop,
-    words,
-)
-from voice.hearing.yielding import Action, Yielding
+from voice.hearing.wording import ending, is_clear, words
 from voice.playback import Playback
 from voice.records import (
     BargedIn,
@@ -55,12 +47,6 @@ from voice.records import (
 log = logging.getLogger(__name__)
 
 _SILENCE_KEPT_MS = 200
-_NO_SOUND = FrameSound(gate=False, probability=0.0, level_dbfs=-120.0)
-_HALF_DUPLEX = (
-    "Jarvis hears itself through the microphone, so from now on it doesn't listen while it "
-    "speaks. Use headphones, or stop it with the button."
-)
-_WORDS_TAKE_MS = 700
 _CALLED_OUT_MS = 900
 """Longer is no word that is called out."""
 
@@ -118,23 +104,16 @@ class Listener:
         self._wording: OpenTurn | None = None
         self._wanted: OpenTurn | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._answering = False
-        self._playback: Playback | None = None
-        self._own = OwnVoice(None)
-        self._told_deaf = False
-        self._yielding = Yielding()
-        self._notify: Callable[[str], None] = lambda _: None
+        self._barging = BargeIn(languages)
 
     def attach(self, playback: Playback, notify: Callable[[str], None]) -> None:
         """What Jarvis' voice comes out of, to tell it apart and to lower it; before the first
         frame. `notify` gets what the user should know."""
-        self._playback = playback
-        self._own = OwnVoice(playback)
-        self._notify = notify
+        self._barging.attach(playback, notify)
 
     def spoke(self, text: str) -> None:
         """What Jarvis' present answer says, as far as it is being played."""
-        self._own.spoke(text)
+        self._barging.spoke(text)
 
     @property
     def language(self) -> Language:
@@ -152,7 +131,7 @@ class Listener:
 
     def answering(self, speaks: bool) -> None:
         """Jarvis begins or stops to speak."""
-        self._answering = speaks
+        self._barging.answering = speaks
 
     def hold(self, guess: int) -> None:
         """An answer to this guess is being made: the turn stays open meanwhile."""
@@ -168,14 +147,11 @@ class Listener:
         self._sound.add(pcm)
         sound = self._detector.frame(pcm, turn_open=self._endpointer.turn_open)
         before = self._endpointer.voice
-        sound = self._own.frame(sound)
-        if self._playback is not None:
-            self._answering = self._own.sounding
-            self._say_if_deaf()
-            self._yield_to(sound)
-        # What may be Jarvis itself doesn't stop it.
-        answering = self._answering and self._own.verdict != "unsure"
-        decisions = self._endpointer.frame(sound, answering=answering)
+        waits = self._asking_partial or self._asking_final
+        sound, silenced = self._barging.frame(sound, waits=waits)
+        if silenced and self._turn is not None:
+            self._ask_partial(self._turn)
+        decisions = self._endpointer.frame(sound, answering=self._barging.stoppable)
         at_s = self._now() if came_s is None else came_s
         self._sound.came(self._endpointer.position_ms, at_s)
         if not self._answering:
@@ -189,9 +165,7 @@ class Listener:
         self._ask_when_due(turn)
         turn.voice = self._endpointer.voice
         turn.last_voice_ms = self._endpointer.last_voice_ms
-        if not self._endpointer.pausing:
-            turn.answered_into = self._answering
-            turn.suspicion.add(self._own.verdict)
+        self._barging.heard(turn, pausing=self._endpointer.pausing)
         self._show_progress(turn)
 
     async def settle(self) -> None:
@@ -236,7 +210,7 @@ class Listener:
             case Resumed() if turn is not None:
                 turn.pause = turn.questions_due_ms = turn.asked_to_ms = None
                 if not turn.went_on:
-                    self._yielding.more_came()
+                    self._barging.more_came()
                 turn.went_on = True
                 self._withdraw(turn)
             case Lasting() if turn is not None:
@@ -301,13 +275,13 @@ class Listener:
         if found.nothing is not None:
             self._nothing(turn, found.nothing)
             return
-        whose = self._whose(turn, found)
+        whose = self._barging.whose(turn, found, self.position_ms)
         if whose == "own":
             self._nothing(turn, "Jarvis' own voice")
-            self._own.got_through()
+            self._barging.got_through()
             return
         if turn.answered_into and not turn.barged:
-            if self._only_listens(found):
+            if self._barging.only_listens(found):
                 self._nothing(turn, "only a sign of listening")
                 return
             self._barge_in(turn)
@@ -336,7 +310,7 @@ class Listener:
         assert turn.over is not None
         self._withdraw(turn)
         if turn.answered_into:
-            self._follow_step(self._yielding.nothing_meant())
+            self._barging.nothing_meant()
         self._end(
             turn,
             NoTurn(reason=reason, began_ms=turn.began_ms, ended_ms=turn.over.ended_ms),
@@ -364,70 +338,17 @@ class Listener:
                 return
             self._turns.popleft()
 
-    # Barge-in ---------------------------------------------------------------------------
-
-    def _whose(self, turn: OpenTurn, found: Words) -> Whose:
-        return self._own.whose(found.text, turn.suspicion, self.position_ms - turn.began_ms)
-
-    def _only_listens(self, found: Words) -> bool:
-        """Signs of listening, or what may be one. In any of the call's languages: who listens to
-        one says "mhm" in another."""
-        return not self._stops(found) and (
-            self._is_sign(found) or not is_clear(found.text, found.logprob)
-        )
-
-    def _is_sign(self, found: Words) -> bool:
-        return any(is_backchannel(found.text, phrases(each)) for each in self._languages)
-
-    def _stops(self, found: Words) -> bool:
-        return any(is_stop(found.text, phrases(each)) for each in self._languages)
-
-    def _yield_to(self, sound: FrameSound) -> None:
-        counts = sound if self._own.surely else _NO_SOUND
-        waits = self._asking_partial or self._asking_final
-        action = self._yielding.frame(counts, sounding=self._answering, waits=waits)
-        self._follow_step(action)
-        if action == "hold" and self._turn is not None:
-            self._ask_partial(self._turn)
-
-    def _say_if_deaf(self) -> None:
-        if self._own.half_duplex and not self._told_deaf:
-            self._told_deaf = True
-            self._notify(_HALF_DUPLEX)
-
-    def _follow_step(self, action: Action | None) -> None:
-        if action is None or self._playback is None:
-            return
-        match action:
-            case "lower":
-                self._playback.lower()
-            case "hold":
-                self._playback.hold()
-            case "go on":
-                self._playback.go_on()
+    # While a voice lasts ------------------------------------------------------------------
 
     def _barge_in(self, turn: OpenTurn) -> None:
         if not turn.barged:
             turn.barged = True
-            self._yielding.stopped()
+            self._barging.stopped()
             self._say(turn, BargedIn(began_ms=turn.began_ms))
 
-    def _weigh_barge_in(self, turn: OpenTurn, found: Words, *, whole: bool) -> None:
-        """A lasting voice with words in it stops the answer; "mhm" and music don't."""
-        if turn.barged or not self._answering:
-            return
-        if (
-            not whole
-            and not self._stops(found)
-            and (self.position_ms - turn.began_ms < _WORDS_TAKE_MS or len(words(found.text)) < 2)
-        ):
-            return  # half a word is any word: "vale" begins like "bye"; it is silent already
-        meant = found.nothing is None and not self._only_listens(found)
-        if meant and self._whose(turn, found) != "own":
+    def _weigh(self, turn: OpenTurn, found: Words, *, whole: bool) -> None:
+        if self._barging.ends_answer(turn, found, self.position_ms, whole=whole):
             self._barge_in(turn)
-        elif whole:
-            # While a voice lasts, words that make no sense yet are the beginning of some that will.
-            self._follow_step(self._yielding.nothing_meant())
 
     def _show_progress(self, turn: OpenTurn) -> None:
         settings = self._settings
@@ -443,6 +364,10 @@ class Listener:
             self._ask_partial(turn)
 
     # Questions to the worker ------------------------------------------------------------
+
+    @property
+    def _answering(self) -> bool:
+        return self._barging.answering
 
     @property
     def _asking_partial(self) -> bool:
@@ -478,7 +403,7 @@ class Listener:
 
     def _learn(self, turn: OpenTurn, found: Words) -> None:
         """Words of a turn that goes on."""
-        self._weigh_barge_in(turn, found, whole=False)
+        self._weigh(turn, found, whole=False)
         said = " ".join(words(found.text)) if found.nothing is None else ""
         self._endpointer.words_came(changed=said != turn.shown)
         # In a pause its own words come next, and an engine that reads these would keep them waiting.
@@ -556,7 +481,7 @@ class Listener:
         first = await self._questions.words_for_sure("words", turn, language, audio)
         if first is None or not first.again or not _is_at(turn, number):
             return first
-        if self._answering and first.text and self._is_sign(first):
+        if self._answering and first.text and self._barging.is_sign(first):
             return first  # "mhm" into an answer: it waits to go on
         if turn.over is None and first.nothing is None and turn.told_guess is None:
             assert number is not None
@@ -597,13 +522,13 @@ class Listener:
             else ending(found.text, phrases(found.language)),
         )
         if found.nothing is None and turn.told_guess is None:
-            self._weigh_barge_in(turn, found, whole=True)
+            self._weigh(turn, found, whole=True)
             self._guess(turn, number, found)
 
     def _guess(self, turn: OpenTurn, number: int, found: Words) -> None:
         if self._answering and not turn.barged:
             return  # a sign of listening: nothing to answer
-        if self._whose(turn, found) == "own":
+        if self._barging.whose(turn, found, self.position_ms) == "own":
             return
         turn.told_guess, turn.told_words = number, found
         ended_ms = self._endpointer.last_voice_ms

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from memory.records import Language
+from tests.fakes.playing import Playing
 from voice.audio import RATE_HZ, Samples, decode
 from voice.errors import WorkerFailed
 from voice.hearing.detector import FRAME_BYTES, Judge, VoiceDetector
@@ -494,39 +495,6 @@ def test_buffers_are_bounded() -> None:
     assert asyncio.run(listen()) <= 3 * RATE_HZ * 2
 
 
-class Steps:
-    """A playback that sounds as long as it isn't stopped, and whose echo nobody hears."""
-
-    def __init__(self) -> None:
-        self.taken: list[str] = []
-        self.stopped = False
-
-    def played(self) -> int:
-        return 0
-
-    def sounding(self) -> bool:
-        return not self.stopped
-
-    def late_s(self) -> float:
-        return 0.0
-
-    def envelope(self) -> list[float]:
-        # Two seconds of it have gone by already, and the room stayed quiet.
-        return [-22.0, -30.0] * 100
-
-    def cancelled(self) -> bool:
-        return False
-
-    def lower(self) -> None:
-        self.taken.append("lower")
-
-    def hold(self) -> None:
-        self.taken.append("hold")
-
-    def go_on(self) -> None:
-        self.taken.append("go on")
-
-
 def spoken_into(
     samples: Samples,
     said: str | dict[str, Any],
@@ -536,7 +504,7 @@ def spoken_into(
     """What is heard, and what the answer's voice did, when `samples` come into an answer;
     `partial` are the words while the voice lasts, where they are others; `called_out` is how
     likely words of stopping are."""
-    steps = Steps()
+    steps = Playing()
     if partial is None:
         partial = said if isinstance(said, str) else str(said["text"])
     worker = ScriptedHearing([said], partials=[partial], called_out=called_out)

@@ -21,7 +21,7 @@ from tests.browser import needs_chromium, serving
 from tests.fakes.house import STATUS, FakeHouse, turn
 from tests.voice.web.looking import VIEWS, Visit, visiting
 from voice.config import load
-from voice.hearing.listener import _HALF_DUPLEX
+from voice.hearing.barge_in import _HALF_DUPLEX
 from voice.records import (
     EngineChanged,
     EngineDescription,
