@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from memory.records import LANGUAGES, Language
 
 Synthesizer = Literal["hibari", "espeak", "kokoro", "piper"]
-SYNTHESIZERS: tuple[Synthesizer, ...] = get_args(Synthesizer)
 
 KOKORO_CORES = 4
 """From here on Kokoro is fast enough to be chosen by itself: on two cores its first sound

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from memory.records import Language
 from voice.speech.choice import (
-    SYNTHESIZERS,
     SpeechFiles,
     Synthesizer,
     VoiceChoice,
@@ -69,7 +70,7 @@ def test_every_language_has_a_voice() -> None:
     }
 
 
-@pytest.mark.parametrize("wanted", SYNTHESIZERS)
+@pytest.mark.parametrize("wanted", get_args(Synthesizer))
 def test_a_wish_that_fails_says_who_speaks_instead(wanted: Synthesizer) -> None:
     choice = choose_voice("de", wanted, NOTHING, 2)
     assert (choice.warning == "") == (wanted == "espeak")
