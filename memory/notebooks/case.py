@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -360,8 +360,11 @@ class OwnWords:
     text: str
 
 
-def own_words(evidence: Evidence) -> OwnWords | None:
+def own_words(evidence: Evidence, told: Sequence[str] = ()) -> OwnWords | None:
+    """Of a sentence that the entries of `told` were taken from, the part that they leave."""
     run = stated(evidence)
+    if told:
+        run = _not_told(evidence, run, told)
     if not run:
         return None
     words, asides = evidence.reading.words, evidence.reading.found["aside"]
@@ -378,6 +381,35 @@ def own_words(evidence: Evidence) -> OwnWords | None:
         return None
     text = canonical.plain(evidence.sentence[words[first].start : words[last - 1].end]).strip(_ENDS)
     return OwnWords(quote, text[:1].upper() + text[1:])
+
+
+def _not_told(
+    evidence: Evidence, run: tuple[Clause, ...], told: Sequence[str]
+) -> tuple[Clause, ...]:
+    """Of two things in one breath the other one, where it can stand alone: all statements from the
+    quote's own on that share no word with what is told."""
+    reading = evidence.reading
+    keys = {
+        word.key
+        for entry in told
+        for word in read(canonical.plain(entry), reading.language, entry=True).words
+        if word.key
+    }
+    groups: list[list[Clause]] = []
+    for clause in run:
+        if clause.inherits and groups:
+            groups[-1].append(clause)
+        else:
+            groups.append([clause])
+    rest: list[list[Clause]] = [[]]
+    for group in groups:
+        if keys & {word.key for word in reading.words[group[0].first : group[-1].last] if word.key}:
+            rest.append([])
+        else:
+            rest[-1] += group
+    left = tuple(max(rest, key=lambda each: sum(clause in evidence.touched for clause in each)))
+    fits = bool(left) and any(clause in evidence.touched for clause in left)
+    return left if fits and _stands_alone(reading, left) else ()
 
 
 def _says_the_same(own: OwnWords | None, text: str) -> bool:

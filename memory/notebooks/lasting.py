@@ -70,15 +70,17 @@ def _is_said_to_jarvis(reading: Reading, lists: Acts, clause: Clause) -> bool:
 
 def _is_a_topic(reading: Reading, lists: Acts, clause: Clause) -> bool:
     """No verb goes on behind it ("thinking about my brother he lives in Rome")."""
+    if reading.touches("more_than_topic", clause):
+        return False
+    before = next((each for each in reading.clauses if each.last == clause.first), None)
+    hangs = clause.inherits or reading.words[clause.first].text in lists.listed("that")
+    if before is not None and hangs and _is_a_topic(reading, lists, before):
+        return True
     ends = [
         end for start, end in reading.found["topic"] if start < clause.last and end > clause.first
     ]
-    return (
-        bool(ends)
-        and not reading.touches("more_than_topic", clause)
-        and not any(
-            word.text in lists.listed("verbs") for word in reading.words[max(ends) : clause.last]
-        )
+    return bool(ends) and not any(
+        word.text in lists.listed("verbs") for word in reading.words[max(ends) : clause.last]
     )
 
 

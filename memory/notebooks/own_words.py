@@ -46,8 +46,8 @@ class Verdict:
 
 def verdicts(proposals: Sequence[Proposal], grounds: Grounds) -> tuple[Verdict, ...]:
     """One for each proposal, in their order; each is judged by the notebooks as those before it
-    leave them. A sentence that is told already, by an accepted proposal or in its own words, is
-    not told again."""
+    leave them. What is told already, by an accepted proposal or in its own words, is not told
+    again; another statement of the same sentence may be, where it stands alone."""
     outcomes: list[tuple[Proposal, Accepted | Rejection]] = []
     told: list[Accepted] = []
     for proposal in proposals:
@@ -87,13 +87,14 @@ def _instead(
     for place in found(proposal.quote, grounds.turns):
         if not isinstance(place, Evidence):
             continue
-        said = own_words(place)
+        there = [
+            each.text or each.entry or ""
+            for each in told
+            if each.turn_index == place.turn.index and each.quote in place.sentence
+        ]
+        said = own_words(place, there)
         if said is None or len(said.text) > OWN_WORDS_CHARS:
             continue
-        if any(
-            each.turn_index == place.turn.index and each.quote in place.sentence for each in told
-        ):
-            return None
         if _is_there(said.text, place, grounds):
             return None
         own = Proposal(

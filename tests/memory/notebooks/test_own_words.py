@@ -117,6 +117,10 @@ NOT_KEPT: list[tuple[Language, str, str]] = [
     ("en", "apparently I'm a Capricorn then", "Is a Capricorn."),
     ("es", "por la mañana tomo las pastillas azules o las blancas", "Toma pastillas."),
     ("en", "the villain says I own this town", "Owns a town."),
+    # what is demanded of others
+    ("en", "we expect deeds from the Council", "Is impatient."),
+    ("de", "wir erwarten vom Rat endlich Taten", "Ist ungeduldig."),
+    ("es", "instamos a la Comisión a que actúe", "Es impaciente."),
     # an order, whose ever words they are
     ("en", "always send my mails on without asking me", "Likes mail."),
     ("es", "no hace falta que me avises de los enlaces", "Lee los enlaces."),
@@ -144,12 +148,38 @@ def test_a_sentence_is_told_once() -> None:
     text = "I have two kids and I work as a nurse"
     turns = grounds(said(text, "en"))
     fair, loose = add("Has two kids.", text), add("Looks after the sick.", text)
-    assert written(turns, fair, loose) == ["Has two kids.", None]
-    assert written(turns, loose, fair) == [None, "Has two kids."]
+    assert written(turns, fair, add("Has a family.", text[:15])) == ["Has two kids.", None]
     assert written(turns, loose, add("Is busy.", text)) == [
         "I have two kids and I work as a nurse",
         None,
     ]
+
+
+BESIDE: list[tuple[Language, str, str, str, str | None]] = [
+    ("en", "I have two kids and I work as a nurse", "Has two kids.", "Looks after the sick.",
+     "I work as a nurse"),
+    ("de", "ich wohne in Köln und meine Schwester schafft am Band", "Wohnt in Köln.",
+     "Die Schwester arbeitet in einer Fabrik.", "Meine Schwester schafft am Band"),
+    ("es", "vivo en Vigo y mi hermana curra de noche", "Vive en Vigo.", "Su hermana duerme de día.",
+     "Mi hermana curra de noche"),
+    # it hangs on what stands beside it
+    ("en", "I live in Bath because I work as a nurse", "Lives in Bath.", "Looks after the sick.", None),
+    ("en", "I live in Bath and when I travel I eat meat", "Lives in Bath.", "Is no vegan.", None),
+    ("en", "I live in Bath and my boss says I snore", "Lives in Bath.", "Sleeps loudly.", None),
+    ("en", "I live in Bath and work as a nurse", "Lives in Bath.", "Looks after the sick.", None),
+    # it says no more than what is told
+    ("en", "I live in Bath, I really live in Bath", "Lives in Bath.", "Is at home in England.", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "sentence", "fair", "loose", "own"), BESIDE)
+def test_of_two_things_in_one_breath_the_other_is_told_too(
+    language: Language, sentence: str, fair: str, loose: str, own: str | None
+) -> None:
+    """In the words of its own clause, where that stands alone, in whatever order they come."""
+    turns = grounds(said(sentence, language))
+    assert written(turns, add(fair, sentence), add(loose, sentence)) == [fair, own]
+    assert written(turns, add(loose, sentence), add(fair, sentence)) == [own, fair]
 
 
 @pytest.mark.parametrize(
