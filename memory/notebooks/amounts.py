@@ -1,18 +1,23 @@
-"""Whether a number that is put together from several words stays whole: "two hundred thousand" is
-no two hundred, "four and a half" no four."""
+"""Whether a number stays whole, and with what it counts: "two hundred thousand" is no two hundred,
+"four and a half" no four, and "two brothers and three cats" make no two cats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from memory.languages.acts import Reading, acts_of
+from memory.notebooks.alignment import matches
 from memory.notebooks.case import Case, Refusal
 
 _HUNDRED = 100
 
 
-def keeps_numbers_whole(case: Case) -> Refusal | None:
-    """A number may be left out with all its parts."""
+def keeps_numbers(case: Case) -> Refusal | None:
+    """A number may be left out with all its parts, and what it counts."""
+    return _is_whole(case) or _counts_the_same(case)
+
+
+def _is_whole(case: Case) -> Refusal | None:
     if case.new is None:
         return None
     new = {word.key or word.text for word in case.new.words}
@@ -23,6 +28,34 @@ def keeps_numbers_whole(case: Case) -> Refusal | None:
             return Refusal(
                 "L5.3", f"The entry leaves out “{words[lost[0]].text}”, a part of a number."
             )
+    return None
+
+
+def _counts_the_same(case: Case) -> Refusal | None:
+    """Of two numbers one may be left out with what it counts: nothing is taken over from behind it,
+    nor from behind an "and" in front of it. "My train leaves at 8 and Anna's at 10"."""
+    if case.new is None or case.directive:
+        return None
+    reading, ands = case.evidence.reading, case.acts.listed("and")
+    taken = [
+        match
+        for clause in case.new.clauses
+        for match in matches(case, clause)
+        if match.said.reading is reading
+    ]
+    keys = {match.word.key for match in taken}
+    places = [match.said.at for match in taken]
+    lost = [
+        at
+        for at, word in enumerate(reading.words)
+        if word.kind == "number" and word.key not in keys
+    ]
+    for number in (match.said.at for match in taken if match.word.kind == "number"):
+        for other in sorted(at for at in places if at > number):
+            joined = any(word.text in ands for word in reading.words[number + 1 : other])
+            if any(number < at < other or (joined and other < at) for at in lost):
+                word = reading.words[other].text
+                return Refusal("L5.3", f"“{word}” stands beside another word in the quote.")
     return None
 
 

@@ -235,7 +235,7 @@ EVIDENCE: tuple[Check, ...] = (
     dates_follow,
     links_said,
     numbers_said,
-    keeps_numbers_whole,
+    keeps_numbers,
     all_of_it_said,
     adds_nothing,
     keeps_its_order,
@@ -249,6 +249,6 @@ EVIDENCE: tuple[Check, ...] = (
 )
 
 WORDING = frozenset(
-    {same_language, dates_follow, links_said, numbers_said, keeps_numbers_whole, all_of_it_said, adds_nothing, keeps_its_order, keeps_its_meaning, drops_nothing}
+    {same_language, dates_follow, links_said, numbers_said, keeps_numbers, all_of_it_said, adds_nothing, keeps_its_order, keeps_its_meaning, drops_nothing}
 )  # fmt: skip
 """Checks that an entry says what was said, which the user's own words do."""

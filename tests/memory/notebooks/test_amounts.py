@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.notebooks.amounts import keeps_numbers_whole
+from memory.notebooks.amounts import keeps_numbers
 from memory.records import Language
 from tests.memory.cases import case
 
@@ -25,7 +25,27 @@ PARTS: list[tuple[Language, str, str, bool]] = [
 def test_a_number_of_several_words_stays_whole(
     language: Language, said: str, text: str, whole: bool
 ) -> None:
-    refusal = keeps_numbers_whole(case(said, text, language))
+    refusal = keeps_numbers(case(said, text, language))
     assert (refusal is None) is whole
     if refusal is not None:
         assert refusal.rule == "L5.3"
+
+
+COUNTED: list[tuple[Language, str, str, bool]] = [
+    ("en", "I have two brothers and three cats", "Has two cats", False),
+    ("de", "ich habe zwei Brüder und drei Katzen", "Hat zwei Katzen", False),
+    ("es", "tengo dos hermanos y tres gatos", "Tiene dos gatos", False),
+    ("en", "I am two years older than Tom and three older than Anna", "Is two years older than Anna", False),
+    ("en", "my flight leaves at 8 and Anna's at 10", "Anna's flight leaves at 8", False),
+    ("en", "I have two brothers and three cats", "Has two brothers", True),
+    ("en", "I have two brothers and three cats", "Has two brothers and three cats", True),
+    ("en", "I have two big dogs and a cat", "Has two dogs and a cat", True),
+    ("en", "my flight leaves at 8 and Anna's at 10", "Flight leaves at 8", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "said", "text", "same"), COUNTED)
+def test_a_number_stays_with_what_it_counts(
+    language: Language, said: str, text: str, same: bool
+) -> None:
+    assert (keeps_numbers(case(said, text, language)) is None) is same
