@@ -16,7 +16,7 @@ from memory.languages.words import other_language
 from memory.notebooks import canonical
 from memory.notebooks.added import adds_nothing
 from memory.notebooks.alignment import keeps_its_order, matches
-from memory.notebooks.amounts import keeps_numbers_whole
+from memory.notebooks.amounts import keeps_numbers
 from memory.notebooks.case import Case, Grounds, Refusal, dates_in, wrong_date
 from memory.notebooks.dropped import drops_nothing
 from memory.notebooks.evidence import Evidence, NoEvidence, found, spoken_sentences
