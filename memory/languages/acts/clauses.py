@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memory.languages.acts.line import STOPS, Line
 from memory.languages.acts.people import subject_of
 from memory.languages.acts.records import JARVIS, LIKING, THIRD, USER, Clause, Ending
-from memory.languages.acts.subjects import whom_from
+from memory.languages.acts.subjects import Whom, whom_from
 
 _NEAR_WORDS = 4
 _MEDIUM_REACH = 7
@@ -18,84 +20,103 @@ def clause_from(
     before: Clause | None,
     people: list[tuple[frozenset[str], int]],
 ) -> Clause:
-    opening = line.words[first].text
-    no = _count_no(line, first, last)
     after_stop = before is None or line.words[first - 1].text in STOPS
-    contrast = line.is_(first, "contrast")
     whom = whom_from(line, first, last, before, people, after_stop=after_stop)
-    subject, owners, places = whom.subject, whom.owners, whom.places
-    own = bool(subject) or _has_verb(line, first, last) or contrast or whom.relative
-    aside = _opens_with_an_aside(line, first)
-    inherits = before is not None and not after_stop and not own and not aside
-    ended = _ended(line, first, last)
-    kept = _kept(line, first, last)
-    source = _source(line, first, last, before, after_stop)
+    contrast = line.is_(first, "contrast")
+    own = bool(whom.subject) or _has_verb(line, first, last) or contrast or whom.relative
+    goes_on = before is not None and not after_stop and not _opens_with_an_aside(line, first)
+    inherits = goes_on and not own
     question = _is_question(line, first, last, after_stop)
-    embedded = first in line.quoted
-    liked = before is not None and any(
-        line.words[at].key == LIKING for at in range(before.first, before.last)
+    defines = bool(line.found["defining"]) or _likes(line, before)
+    dictated = not after_stop and _is_dictated(line, first, before, whom.subject)
+    request = _is_request(
+        line, first, last, before, whom.subject, dictated=dictated, inherits=inherits
     )
-    defines = bool(line.found["defining"]) or liked
-    temporal = line.is_(first, "temporal") and not defines and not question
-    conditional = (
-        line.touches("condition", first, last)
-        and not defines
-        and not line.touches("filler", first, last)
-    )
-    unreal = _is_unreal(line, first, last)
-    compared = opening in line.acts.listed("compared") or first in line.rivals
-    dictated = bool(
-        before
-        and not after_stop
-        and (
-            before.dictates
-            or _is_on_a_medium(line, first, before, subject)
-            or _is_announced(line, first, before, subject)
-        )
-    )
-    request = _is_request(line, first, last, before, subject, dictated=dictated, inherits=inherits)
-    if before is not None and not after_stop and not aside:
-        if not subject and not whom.relative:
-            subject, owners = before.subject, before.owners
-            if before.subject and THIRD not in before.subject and line.is_(first, "relative"):
-                subject = people[-1][0] if people else subject
-        embedded = embedded or _embedded(line, first, before, whom.own, inherits)
-        question = question or (
-            before.question
-            and (
-                line.touches("wonders", before.first, before.last)
-                or not _answers(line, first, last)
-            )
-        )
-        conditional = conditional or before.conditional
-        unreal = unreal or before.unreal
-        compared = compared or (before.compared and not own)
-        if inherits:
-            if not no and not contrast and not _denies_a_noun(line, before, first):
-                no = before.said_no
-            ended = ended or before.ended
-            temporal = temporal or before.temporal
-            kept = kept | before.kept
-    return Clause(
+    clause = Clause(
         first=first,
         last=last,
-        subject=subject,
-        owners=owners,
-        subject_words=places,
-        said_no=min(no, 2),
-        ended=ended,
-        source=source,
-        kept=kept,
-        compared=compared,
+        subject=whom.subject,
+        owners=whom.owners,
+        subject_words=whom.places,
+        said_no=min(_count_no(line, first, last), 2),
+        ended=_ended(line, first, last),
+        source=_source(line, first, last, before, after_stop),
+        kept=_kept(line, first, last),
+        compared=line.words[first].text in line.acts.listed("compared") or first in line.rivals,
         question=question,
-        conditional=conditional,
-        unreal=unreal,
+        conditional=(
+            line.touches("condition", first, last)
+            and not defines
+            and not line.touches("filler", first, last)
+        ),
+        unreal=_is_unreal(line, first, last),
         request=request,
-        embedded=embedded,
-        temporal=temporal,
+        embedded=first in line.quoted,
+        temporal=line.is_(first, "temporal") and not defines and not question,
         dictates=dictated or (request and line.touches("text_for", first, last)),
         moment=line.touches("moment", first, last) or bool(inherits and before and before.moment),
         inherits=inherits,
+    )
+    if before is None or not goes_on:
+        return clause
+    clause = _going_on(line, clause, before, whom, people, own=own)
+    return _inherited(line, clause, before, contrast=contrast) if inherits else clause
+
+
+def _going_on(
+    line: Line,
+    clause: Clause,
+    before: Clause,
+    whom: Whom,
+    people: list[tuple[frozenset[str], int]],
+    *,
+    own: bool,
+) -> Clause:
+    """What holds for the clause before holds for the sentence."""
+    first, last = clause.first, clause.last
+    subject, owners = clause.subject, clause.owners
+    if not subject and not whom.relative:
+        subject, owners = before.subject, before.owners
+        if before.subject and THIRD not in before.subject and line.is_(first, "relative"):
+            subject = people[-1][0] if people else subject
+    asked_on = before.question and (
+        line.touches("wonders", before.first, before.last) or not _answers(line, first, last)
+    )
+    return replace(
+        clause,
+        subject=subject,
+        owners=owners,
+        embedded=clause.embedded or _embedded(line, first, before, whom.own, clause.inherits),
+        question=clause.question or asked_on,
+        conditional=clause.conditional or before.conditional,
+        unreal=clause.unreal or before.unreal,
+        compared=clause.compared or (before.compared and not own),
+    )
+
+
+def _inherited(line: Line, clause: Clause, before: Clause, *, contrast: bool) -> Clause:
+    """Without a verb of its own it has that of the clause before, and what is said of that."""
+    keeps_no = clause.said_no or contrast or _denies_a_noun(line, before, clause.first)
+    return replace(
+        clause,
+        said_no=clause.said_no if keeps_no else before.said_no,
+        ended=clause.ended or before.ended,
+        temporal=clause.temporal or before.temporal,
+        kept=clause.kept | before.kept,
+    )
+
+
+def _likes(line: Line, before: Clause | None) -> bool:
+    return before is not None and any(
+        line.words[at].key == LIKING for at in range(before.first, before.last)
+    )
+
+
+def _is_dictated(line: Line, first: int, before: Clause | None, subject: frozenset[str]) -> bool:
+    return before is not None and bool(
+        before.dictates
+        or _is_on_a_medium(line, first, before, subject)
+        or _is_announced(line, first, before, subject)
     )
 
 
@@ -149,12 +170,15 @@ def _opens_with_an_aside(line: Line, first: int) -> bool:
 
 
 def _follows_an_aside(line: Line, first: int) -> bool:
-    """ "Ah by the way, …": what follows opens the sentence."""
-    aside = {at for act in ("aside", "filler") for span in line.found[act] for at in range(*span)}
+    """ "Ah you know, …": what follows opens the sentence; behind "anyway" it does wherever that
+    stands."""
+    aside, filler = (
+        {at for span in line.found[act] for at in range(*span)} for act in ("aside", "filler")
+    )
     for at in range(first - 1, -1, -1):
-        if line.words[at].text in STOPS:
+        if line.words[at].text in STOPS or at in aside:
             return True
-        if line.words[at].kind == "mark" or at in aside:
+        if line.words[at].kind == "mark" or at in filler:
             continue
         if not line.is_(at, "hesitations") and not line.is_(at, "particle"):
             return False
