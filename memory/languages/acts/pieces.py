@@ -163,6 +163,21 @@ def _is_particle_alone(line: Line, at: int, first: int) -> bool:
     return at == first and line.words[at].text in line.acts.listed("particle")
 
 
+def _is_behind_own_verb(line: Line, at: int) -> bool:
+    """ "Cobro por horas | no tengo sueldo fijo": the user's own verb has opened what stands here."""
+    opened = max(
+        (
+            each
+            for each in range(at)
+            if line.words[each].kind == "mark" or line.is_(each, "joiners")
+        ),
+        default=-1,
+    )
+    return line.is_(opened + 1, "own_verbs") or line.words[opened + 1].text.endswith(
+        line.acts.endings
+    )
+
+
 def _opens_statement(line: Line, at: int) -> bool:
     """ "I" in the middle of words without punctuation: somebody goes on."""
     if at < 2 or line.words[at - 1].kind == "mark":
@@ -181,17 +196,7 @@ def _opens_statement(line: Line, at: int) -> bool:
         and line.acts.endings
         and line.words[at - 1].key
     ):
-        opened = max(
-            (
-                each
-                for each in range(at)
-                if line.words[each].kind == "mark" or line.is_(each, "joiners")
-            ),
-            default=-1,
-        )  # "cobro por horas | no tengo sueldo fijo"
-        return line.is_(opened + 1, "own_verbs") or line.words[opened + 1].text.endswith(
-            line.acts.endings
-        )
+        return _is_behind_own_verb(line, at)
     if line.is_(at, "opens") and line.acts.verb_second:
         return line.is_(at + 1, "opens_before") and not line.is_(at - 1, "joiners")
     if line.is_(at, "user_mine") and line.is_(at + 1, "thing") and line.is_(at + 2, "copula"):
