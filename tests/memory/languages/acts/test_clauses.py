@@ -19,6 +19,8 @@ HOLDS = [
     ("am I allergic to nuts", "question"),
     ("bin ich vegan", "question"),
     ("dime, ¿tengo alergia a las nueces?", "question"),
+    ("the exam is on Friday; anyway what is on tomorrow", "question"),
+    ("the exam is on Friday anyway what is on tomorrow", "question"),
     ("if I were vegan", "conditional"),
     ("wenn ich Veganer wäre", "unreal"),
     ("si yo fuera vegano", "conditional"),
