@@ -238,6 +238,7 @@ def _goes_on(reading: Reading, clause: Clause) -> bool:
 
 def _asks_for_manner(evidence: Evidence) -> bool:
     reading = evidence.reading
+    lists = acts_of(reading.language)
     if any(
         clause.subject - {USER, THIRD, acts.JARVIS} and acts.JARVIS in following.subject
         for clause, following in pairwise(reading.clauses)
@@ -245,12 +246,9 @@ def _asks_for_manner(evidence: Evidence) -> bool:
     ):
         return False  # "the children would like you to …"
     return any(
-        acts.acts_of(reading.language).search("name_me", text_of(reading, clause))
-        or (
-            acts_of(reading.language).search("manner", text_of(reading, clause))
-            and reading.does("lasting")
-        )
-        for clause in evidence.touched
+        (lists.search("name_me", text) and not lists.search("not_name_me", text))
+        or (lists.search("manner", text) and reading.does("lasting"))
+        for text in (text_of(reading, clause) for clause in evidence.touched)
     )
 
 

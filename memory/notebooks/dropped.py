@@ -197,6 +197,7 @@ def _phrases(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[int]:
             if (
                 done not in span
                 and not _is_no(case, start)
+                and not _is_infinitive(case, start)
                 and not taken & set(span)
                 and not any(_weighs(case, at) for at in span)
             ):
@@ -213,6 +214,18 @@ def _what_was_done(case: Case, clause: Clause) -> int:
     )
     closes = last >= 0 and helped and words[last].text.endswith(lists.last_verb_ends)
     return last if closes and not words[last].capital else -1
+
+
+def _is_infinitive(case: Case, at: int) -> bool:
+    """ "I like to watch people who swim": no place, but what is done."""
+    words, lists = case.evidence.reading.words, case.acts
+    return (
+        words[at].text in lists.listed("infinitive")
+        and at + 1 < len(words)
+        and bool(words[at + 1].key)
+        and words[at + 1].kind == "word"
+        and not words[at + 1].capital
+    )
 
 
 def _is_no(case: Case, at: int) -> bool:

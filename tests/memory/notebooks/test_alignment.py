@@ -27,6 +27,8 @@ CHANGED: list[tuple[Language, str, str, str]] = [
     ("en", "my sister hates my neighbour", "Neighbour hates sister", "another order"),
     ("en", "the dog of our neighbours bit my son", "The neighbours bit son", "another role"),
     ("en", "I have a black dog and a white cat", "Has a white dog", "beside another word"),
+    ("en", "I changed my name from Otto to Max", "Is called Otto", "another role"),
+    ("es", "cambié mi nombre de Otto a Max", "Se llama Otto", "another role"),
     ("en", "I sold my boat in May", "Has a boat", "leaves out"),
     ("en", "I don't eat meat on Fridays", "Doesn't eat meat", "denies more"),
     ("de", "Carla hat den Bruder von Paul geheiratet", "Carla hat Paul geheiratet", "another role"),

@@ -12,6 +12,12 @@ CHANGED: list[tuple[Language, str, str]] = [
     ("en", "my doctor says I need glasses", "Needs glasses"),
     ("en", "I only eat fish", "Eats fish"),
     ("en", "I eat meat when I travel", "Eats meat"),
+    ("en", "I like Rome, not in August", "Likes Rome in August"),
+    ("de", "ich mag Rom, nicht im August", "Mag Rom im August"),
+    ("es", "me gusta Roma, solo que no en agosto", "Le gusta Roma en agosto"),
+    ("en", "I live in Rome until May", "Lives in Rome"),
+    ("de", "ich wohne noch bis Mai in Rom", "Wohnt in Rom"),
+    ("es", "vivo en Roma hasta mayo", "Vive en Roma"),
     ("en", "I moved before the winter", "Moved after the winter"),
     ("de", "vielleicht bin ich gegen Wolle allergisch", "Ist gegen Wolle allergisch"),
     ("de", "ich esse nur Fisch", "Isst Fisch"),
@@ -34,6 +40,8 @@ KEPT: list[tuple[Language, str, str]] = [
     ("en", "maybe I'm allergic to wool", "Perhaps allergic to wool"),
     ("de", "ich esse nur Fisch", "Isst nur Fisch"),
     ("es", "solo como pescado", "Solo come pescado"),
+    ("en", "I'm not in a relationship", "Is not in a relationship"),
+    ("de", "ich wohne bis Mai in Rom", "Wohnt bis Mai in Rom"),
 ]
 
 
