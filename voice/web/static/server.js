@@ -40,6 +40,20 @@ export async function ask(path, body, options = {}) {
 
 export const fetched = async (path, body) => (await ask(path, body)).json();
 
+/** What a response tells line by line, while it comes. */
+export async function* eventsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const parts = (rest + value).split("\n");
+    rest = parts.pop();
+    for (const part of parts) if (part.trim()) yield JSON.parse(part);
+  }
+  if (rest.trim()) yield JSON.parse(rest);
+}
+
 /**
  * Tell `changed` the names of what changed. Nothing is listened to while the page is hidden:
  * a browser opens only a few lines to one server, and each tab would hold one.

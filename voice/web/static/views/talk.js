@@ -3,9 +3,9 @@
 import { Call, openMicrophone } from "../call.js";
 import * as dialog from "../dialog.js";
 import { $, el, glyph, icon, kept, prose } from "../dom.js";
-import { houseText, houseWords, language, t } from "../i18n.js";
-import { message as box } from "../parts.js";
-import { ask, Failed, fetched } from "../server.js";
+import { houseWords, language, t } from "../i18n.js";
+import { Messages } from "../messages.js";
+import { ask, eventsOf, Failed, fetched } from "../server.js";
 import * as side from "../side.js";
 import { Transcript } from "../transcript.js";
 import { VoiceLine } from "../voiceline.js";
@@ -15,7 +15,6 @@ const STATUS_MS = 700;
 const FRESH_MS = 1500;
 const THINKING_MS = 1500;
 const MOVED_MS = 1000;
-const NOTICES = 3;
 const GO_ON_MS = 60000; // so long a line that broke is tried again
 
 const page = {
@@ -37,7 +36,6 @@ const page = {
   refused: 0,
   engine: null, // another one than the status names, where it changed in mid-call
   steps: kept.get("first-minute") === "done" ? null : [false, false, false, false, false],
-  message: null,
   stopped: false, // a notice has said already why the call ends
   chat: null,
   chats: Promise.resolve(),
@@ -48,6 +46,14 @@ const transcript = new Transcript({
   changed: () => render(),
   undo: (card) => takeBack(card),
   show: (card) => frame.go("notebooks", { change: card.change }),
+});
+const messages = new Messages(transcript, {
+  again: () => start(),
+  type: () => $("text").focus(),
+  look: () => retryServer(),
+  here: () => start(true),
+  leave: () => leaveIt(),
+  sound: () => playSound(),
 });
 const levels = () => ({
   user: page.call?.levels.of("user") ?? 0,
@@ -112,71 +118,6 @@ function refreshState() {
   else showState(page.told);
 }
 
-// Messages --------------------------------------------------------------------------------
-
-const AGAIN = ["a_again", () => start()];
-const TYPE = ["a_type", () => $("text").focus()];
-const MESSAGES = {
-  refused: { actions: [AGAIN, TYPE] },
-  none: { actions: [AGAIN, TYPE] },
-  busy: { actions: [AGAIN, TYPE] },
-  insecure: { actions: [TYPE] },
-  old: { actions: [TYPE] },
-  offline: { actions: [AGAIN, TYPE] },
-  mic: { actions: [AGAIN, TYPE] },
-  mic_lost: { actions: [AGAIN] },
-  server: { actions: [["a_again", () => retryServer()]] },
-  elsewhere: { kind: "handled", actions: [["a_here", () => start(true)]] },
-  moved: { kind: "handled", actions: [["a_here", () => start(true)]] },
-  engine: { actions: [AGAIN] },
-  lost: { actions: [AGAIN] },
-  goes_on: { kind: "handled", actions: [["a_leave", () => leaveIt()]] },
-  offer: { actions: [AGAIN] },
-  silence: { kind: "handled" },
-  ended: { actions: [AGAIN] },
-  sound: { kind: "handled", actions: [["a_sound", () => playSound()]] },
-  typed: { actions: [] },
-};
-const OWN_WORDS = ["engine", "offer", "typed"]; // the server's sentence says more than ours
-
-function message(kind, detail = "") {
-  page.message = kind ? { kind, detail } : null;
-  renderMessage();
-}
-
-function renderMessage() {
-  const shown = page.message;
-  for (const place of [$("messages"), $("after")]) place.querySelector(".main")?.remove();
-  if (!shown) return;
-  const { kind, detail } = shown;
-  const own = OWN_WORDS.includes(kind) && detail;
-  const words = own ? houseWords(detail) : { text: t(`e_${kind}_p`, { detail }), lang: null };
-  const told = box({ title: t(`e_${kind}`), text: el("span", { lang: words.lang }, prose(words.text)), ...MESSAGES[kind] });
-  told.classList.add("main");
-  (transcript.empty ? $("messages") : $("after")).append(told);
-  transcript.follow();
-}
-
-function notice({ kind, text }, place) {
-  const { sentences, lang } = houseText(text);
-  showNotice({ title: sentences[0], text: sentences.slice(1).join(" "), kind, lang }, place);
-}
-
-function showNotice(words, place) {
-  const told = box(words);
-  told.classList.add("notice");
-  const shown = place.querySelectorAll(".notice");
-  if (shown.length >= NOTICES) shown[0].remove();
-  place.append(told);
-  transcript.follow();
-  return told;
-}
-
-function clearMessages() {
-  message(null);
-  document.querySelectorAll("#after .notice").forEach((told) => told.remove());
-}
-
 // What the server tells ---------------------------------------------------------------------
 
 let shownStatus = "";
@@ -184,7 +125,7 @@ let shownStatus = "";
 async function loadStatus() {
   const status = await fetched("/api/status");
   page.status = status;
-  if (page.message?.kind === "server") message(null);
+  if (messages.shown?.kind === "server") messages.hide();
   const text = JSON.stringify([status, language()]);
   if (text !== shownStatus) {
     shownStatus = text;
@@ -216,7 +157,7 @@ function renderStatus() {
   const step = houseWords(status.loading).text;
   $("ask").textContent = status.ready || failed ? t("asks_once") : step ? `${t("preparing")}: ${step}` : t("preparing");
   $("messages").querySelectorAll(".notice").forEach((told) => told.remove());
-  status.notices.forEach((told) => notice(told, $("messages")));
+  status.notices.forEach((told) => messages.notice(told, $("messages")));
   if (page.starting) refreshState();
   if (page.state === "preparing") word();
   render();
@@ -230,7 +171,7 @@ async function keepStatus() {
       if (status.ready) return;
     } catch (fault) {
       if (!(fault instanceof Failed)) throw fault;
-      message("server");
+      messages.show("server");
     }
     await new Promise((resolve) => setTimeout(resolve, STATUS_MS));
   }
@@ -240,7 +181,7 @@ let watching = null;
 const watchStatus = () => (watching ??= keepStatus().finally(() => (watching = null)));
 
 async function retryServer() {
-  message(null);
+  messages.hide();
   await watchStatus();
 }
 
@@ -252,7 +193,7 @@ function receive(event) {
     render();
   } else if (event.type === "notice") {
     if (event.kind === "stop") page.stopped = true;
-    notice(event, transcript.empty && !active() ? $("messages") : $("after"));
+    messages.notice(event, transcript.empty && !active() ? $("messages") : $("after"));
   } else if (event.type === "engine") {
     page.engine = event.engine;
     engineChanged(event);
@@ -274,7 +215,7 @@ function receive(event) {
 
 function engineChanged({ engine, reason }) {
   const { text, lang } = houseWords(`${reason} ${engine.warning}`);
-  showNotice({ title: t("engine_changed", { name: houseWords(engine.name).text }), text: el("span", { lang }, prose(text)), kind: "handled" }, $("after"));
+  messages.tell({ title: t("engine_changed", { name: houseWords(engine.name).text }), text: el("span", { lang }, prose(text)) });
 }
 
 /** The first minute's steps tick themselves off. */
@@ -300,7 +241,7 @@ export async function start(takeOver = false, goesOn = page.goingOn) {
   page.lineUp = true;
   page.stopped = false;
   page.chat?.abort();
-  if (!goesOn) clearMessages();
+  if (!goesOn) messages.clear();
   if (page.steps) page.steps[0] = true;
   showState("connecting");
   render();
@@ -314,7 +255,7 @@ export async function start(takeOver = false, goesOn = page.goingOn) {
       if (!up) ifNobodyIsThere(call);
     },
     over: (kind) => page.call === call && lost(kind),
-    soundHeld: () => message("sound"),
+    soundHeld: () => messages.show("sound"),
   });
   page.call = call;
   try {
@@ -351,11 +292,11 @@ export async function start(takeOver = false, goesOn = page.goingOn) {
     idle();
     if (goesOn && fault instanceof Failed) return false; // it is tried again
     if (!(fault instanceof Failed)) {
-      message("offer", String(fault.message ?? fault));
+      messages.show("offer", String(fault.message ?? fault));
       throw fault;
     }
     if (fault.kind === "lost") await lost("lost");
-    else message(fault.kind, fault.detail);
+    else messages.show(fault.kind, fault.detail);
     if (fault.kind === "server") watchStatus();
     return false;
   }
@@ -377,7 +318,7 @@ async function goOn(beganAt) {
     const other = status?.call && status.call.began_at !== beganAt;
     if (other) return stopGoingOn("moved");
     const kind = status ? "goes_on" : "server";
-    if (page.message?.kind !== kind) message(kind);
+    if (messages.shown?.kind !== kind) messages.show(kind);
     if (status && (await start(false, beganAt))) return;
     if (page.goingOn !== beganAt) return;
     await new Promise((resolve) => setTimeout(resolve, FRESH_MS));
@@ -389,7 +330,8 @@ async function goOn(beganAt) {
 function stopGoingOn(kind) {
   page.goingOn = null;
   refreshState();
-  message(kind);
+  if (kind) messages.show(kind);
+  else messages.hide();
 }
 
 function leaveIt() {
@@ -398,8 +340,8 @@ function leaveIt() {
 }
 
 function wentOn() {
-  clearMessages();
-  page.back = showNotice({ title: t("went_on"), text: t("went_on_p"), kind: "handled" }, $("after"));
+  messages.clear();
+  page.back = messages.tell({ title: t("went_on"), text: t("went_on_p") });
 }
 
 function idle() {
@@ -435,7 +377,7 @@ function ended(reason) {
   minuteOver();
   idle();
   const kinds = { silence: "silence", "engine failed": "engine", error: "ended" };
-  if (reason in kinds && !(page.stopped && reason !== "silence")) message(kinds[reason]);
+  if (reason in kinds && !(page.stopped && reason !== "silence")) messages.show(kinds[reason]);
   if (["hang-up", "page gone"].includes(reason)) setTimeout(() => whoHungUp(reason), MOVED_MS);
   loadStatus().catch(() => {});
 }
@@ -445,8 +387,8 @@ function ended(reason) {
 async function whoHungUp(reason) {
   const status = await loadStatus().catch(() => null);
   if (active()) return;
-  if (status?.call) message("moved");
-  else if (reason === "page gone") message("mic_lost");
+  if (status?.call) messages.show("moved");
+  else if (reason === "page gone") messages.show("mic_lost");
 }
 
 /** The line went without a goodbye: find out why. */
@@ -460,13 +402,13 @@ async function lost(kind) {
   if (kind === "lost") {
     try {
       const status = await loadStatus();
-      if (status.call) message("moved");
-      else if (!page.stopped) message("lost");
+      if (status.call) messages.show("moved");
+      else if (!page.stopped) messages.show("lost");
     } catch {
-      message("server");
+      messages.show("server");
       watchStatus();
     }
-  } else message(kind);
+  } else messages.show(kind);
 }
 
 /** A line that is down may come back; not where the server is gone, or knows of no call. */
@@ -493,7 +435,7 @@ export function stopVoice() {
 
 function playSound() {
   $("voice").play();
-  message(null);
+  messages.hide();
 }
 
 // Typing ------------------------------------------------------------------------------------
@@ -523,14 +465,14 @@ $("text").addEventListener("input", (event) => {
 });
 
 async function chat(text, wasPasted) {
-  clearMessages();
+  messages.clear();
   const stopper = (page.chat = new AbortController());
   let answered = false;
   refreshState();
   render();
   try {
     const response = await ask("/api/chat", { text, pasted: wasPasted }, { signal: stopper.signal });
-    for await (const event of events(response.body)) {
+    for await (const event of eventsOf(response)) {
       answered = true;
       if (event.type === "state") continue; // without a call there is only "thinking"
       receive(event);
@@ -542,8 +484,8 @@ async function chat(text, wasPasted) {
       $("text").value = text; // nothing typed is lost
       pasted = wasPasted;
     }
-    if (fault instanceof Failed && fault.kind !== "offer" && fault.kind !== "engine") message(fault.kind, fault.detail);
-    else message("typed", fault.detail || (fault instanceof TypeError ? t("e_server_p") : fault.message));
+    if (fault instanceof Failed && fault.kind !== "offer" && fault.kind !== "engine") messages.show(fault.kind, fault.detail);
+    else messages.show("typed", fault.detail || (fault instanceof TypeError ? t("e_server_p") : fault.message));
     if (fault.kind === "server") watchStatus();
   } finally {
     page.chat = null;
@@ -551,19 +493,6 @@ async function chat(text, wasPasted) {
     refreshState();
     render();
   }
-}
-
-async function* events(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const parts = (rest + value).split("\n");
-    rest = parts.pop();
-    for (const part of parts) if (part.trim()) yield JSON.parse(part);
-  }
-  if (rest.trim()) yield JSON.parse(rest);
 }
 
 // What is shown ---------------------------------------------------------------------------
@@ -659,7 +588,7 @@ export function begin(shell) {
 export function draw() {
   transcript.translate();
   word();
-  renderMessage();
+  messages.draw();
   renderStatus();
   render();
 }
