@@ -95,6 +95,8 @@ export const RULES = [
   ["“{}” stands beside another word in the quote.", "„{}“ steht im Zitat bei einem anderen Wort.", "«{}» está junto a otra palabra en la cita."],
   ["The entry leaves out “{}”, on which it hangs.", "Der Eintrag lässt „{}“ weg, und daran hängt er.", "La entrada omite «{}», de lo que depende."],
   ["The entry leaves out “{}”, which belongs to it.", "Der Eintrag lässt „{}“ weg, und das gehört dazu.", "La entrada omite «{}», que forma parte."],
+  ["The entry leaves out “{}”, a part of a number.", "Der Eintrag lässt „{}“ weg, einen Teil einer Zahl.", "La entrada omite «{}», que es parte de un número."],
+  ["Several times were named, and the entry takes one of them.", "Es wurden mehrere Zeiten genannt, und der Eintrag nimmt eine davon.", "Se nombraron varios momentos, y la entrada toma uno de ellos."],
   ["The entry leaves out what was done.", "Der Eintrag lässt weg, was getan wurde.", "La entrada omite lo que se hizo."],
   ["The entry denies more than the quote.", "Der Eintrag verneint mehr als das Zitat.", "La entrada niega más que la cita."],
 
