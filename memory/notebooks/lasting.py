@@ -42,7 +42,11 @@ _SAYS_NOTHING = ("reacts", "filler", "aside", "thinking")
 
 def _tells_a_fact(case: Case, clause: Clause) -> bool:
     reading, lists = case.evidence.reading, case.acts
-    if _is_a_topic(reading, lists, clause) or _is_said_to_jarvis(reading, lists, clause):
+    if (
+        _is_a_topic(reading, lists, clause)
+        or _is_said_to_jarvis(reading, lists, clause)
+        or _only_points(reading, lists, clause)
+    ):
         return False
     nothing = {at for act in _SAYS_NOTHING for span in reading.found[act] for at in range(*span)}
     return any(
@@ -65,6 +69,25 @@ def _is_said_to_jarvis(reading: Reading, lists: Acts, clause: Clause) -> bool:
             reading.words[at].text in lists.listed("jarvis") and at not in begun
             for at in range(clause.first, clause.last)
         )
+    )
+
+
+def _only_points(reading: Reading, lists: Acts, clause: Clause) -> bool:
+    """ "I know that", "das weiß ich schon": a verb, and instead of what it is about a word that
+    points at it."""
+    span = range(clause.first, clause.last)
+    telling = [
+        at
+        for at in span
+        if reading.words[at].key and reading.words[at].text not in lists.listed("adverbs")
+    ]
+    if len(telling) > 1 or len(reading.clauses) > 1:
+        return False
+    who = {at for at in span if reading.words[at].text in lists.listed("user")}
+    return any(
+        reading.words[at].text in lists.listed("pointing")
+        and (at + 1 not in telling or at + 2 in who)  # "das weiß ich", and no "das Abitur"
+        for at in span
     )
 
 

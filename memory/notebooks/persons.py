@@ -150,6 +150,10 @@ def _puts_the_user_in(case: Case, clause: Clause, one: Said) -> bool:
     )
     if len(named) > 1 and not done_to and one.source == "quote":
         return True  # "the user taught the user"
+    if one.source == "quote" and any(
+        _has_anothers_name(case, told_of[at + 1 : at + 2]) for at in named
+    ):
+        return True
     if not places or USER in clause.subject or one.source != "quote":
         return False
     owns = len(named) < len(places)
@@ -157,6 +161,20 @@ def _puts_the_user_in(case: Case, clause: Clause, one: Said) -> bool:
         return True
     does_it = any(word.text in lists.listed("user") for word in said)
     return not owns and not done_to and not does_it
+
+
+def _has_anothers_name(case: Case, behind: Sequence[Word]) -> bool:
+    """ "I taught Ben", "the user Ben taught …": a name that the user did not give as their own."""
+    reading = case.evidence.reading
+    return (
+        any(each.key for each in behind)
+        and not case.acts.verb_second
+        and not reading.does("name_me")
+        and any(
+            word.capital and at and word.key == behind[0].key
+            for at, word in enumerate(reading.words)
+        )
+    )
 
 
 def _owns(lists: Acts, words: Sequence[Word], at: int) -> bool:

@@ -40,7 +40,7 @@ from memory.notebooks.lasting import states_it, tells_a_fact, worth_keeping
 from memory.notebooks.meaning import keeps_its_meaning
 from memory.notebooks.read_aloud import not_read_aloud
 from memory.notebooks.taking_back import about_the_old, takes_back
-from memory.records import Accepted, Proposal, Rejection
+from memory.records import Accepted, Language, Proposal, Rejection
 
 __all__ = ["EVIDENCE", "FORM", "Grounds", "decide", "no_markup", "nothing_hidden", "one_script"]
 
@@ -120,9 +120,10 @@ def dates_follow(case: Case) -> Refusal | None:
         return Refusal("L5.3", "The date stands in a question or a request.")
     if _takes_one_of_several(case):
         return Refusal("L5.3", "Several times were named, and the entry takes one of them.")
+    turn = case.evidence.turn
     known += [
-        case.evidence.turn.text[start:end]
-        for start, end in spoken_sentences(case.evidence.turn.text, case.evidence.turn.language)
+        _stated_in(turn.text[start:end], turn.language)
+        for start, end in spoken_sentences(turn.text, turn.language)
     ]
     if case.proposal.operation == "update":
         known.append(canonical.plain(case.proposal.entry or ""))
@@ -130,6 +131,16 @@ def dates_follow(case: Case) -> Refusal | None:
     if wrong is not None:
         return Refusal("L5.3", f"The date “{wrong}” was not said and does not follow.")
     return None
+
+
+def _stated_in(sentence: str, language: Language | None) -> str:
+    """Without what is asked there: "anyway what is on tomorrow"."""
+    reading = read(sentence, language)
+    return " ".join(
+        sentence[reading.words[clause.first].start : reading.words[clause.last - 1].end]
+        for clause in reading.clauses
+        if not clause.question and not clause.request and reading.words
+    )
 
 
 def _takes_one_of_several(case: Case) -> bool:

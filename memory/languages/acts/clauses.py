@@ -121,9 +121,12 @@ def _is_dictated(line: Line, first: int, before: Clause | None, subject: frozens
 
 
 def _is_question(line: Line, first: int, last: int, after_stop: bool) -> bool:
+    opens = after_stop or _follows_an_aside(line, first)
     return _asks(line, first, last) or (
-        (after_stop or _follows_an_aside(line, first))
-        and line.within("question_first", first, first + 12)
+        (
+            (opens and line.within("question_first", first, first + 12))
+            or any(start <= first < end for start, end in line.found["question_first"])
+        )
         and not line.within("exclaims", first, first + 6)
         and not line.touches("cleft", first, last)
     )

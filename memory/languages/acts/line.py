@@ -85,7 +85,13 @@ class Line:
     ) -> Iterator[tuple[str, list[tuple[int, int]]]]:
         """What is told by how a text begins or ends, also behind and in front of "okay one more
         thing - "."""
-        edges = [-1, *(at for at, word in enumerate(words) if word.text in _STRETCH_ENDS)]
+        edges = [-1]
+        for at, word in enumerate(words):
+            if word.text in _STRETCH_ENDS or (
+                word.text == ","
+                and self.acts.search("openers", joined(words[edges[-1] + 1 : at])[0])
+            ):
+                edges.append(at)
         if len(edges) == 1:
             return
         stretches = [

@@ -71,6 +71,13 @@ TOPICS: list[tuple[Language, str, bool]] = [
     ("de", "ich überlege es mir noch", False),
     ("es", "no me suena de nada", False),
     ("es", "sí claro adelante hazlo así", False),
+    # what only points
+    ("en", "I do know all about that", False),
+    ("de", "das weiß ich schon", False),
+    ("de", "davon hab ich gehört", False),
+    ("es", "eso ya lo sabía", False),
+    ("de", "ich habe das Abitur", True),
+    ("en", "I know that park in Bath", True),
     # said of the talk itself
     ("en", "I can't quite hear you today", False),
     ("de", "ich verstehe dich nicht", False),

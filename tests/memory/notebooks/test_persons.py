@@ -21,6 +21,8 @@ PROPOSED: list[tuple[Language, str, str, bool]] = [
     ("es", "le enseñé a Ben a nadar", "El usuario Ben enseñó al usuario a nadar", False),
     ("es", "la tesis la defiendo en mayo", "Defiende la tesis en mayo", True),
     ("es", "mi madre es panadera", "Es panadera", False),
+    ("es", "yo le enseñé a nadar a Ben", "El usuario ben le enseñó a nadar", False),
+    ("es", "yo le enseñé a nadar a Ben", "El usuario le enseñó a nadar a Ben", True),
     ("es", "mi jefe se llama Pedro y mi vecino Luis", "Su jefe se llama Luis", False),
     ("es", "mi jefe se llama Pedro y mi vecino Luis", "Su jefe se llama Pedro", True),
     ("en", "my boss is called Ann and my neighbour Lou", "Boss is called Lou", False),

@@ -141,6 +141,13 @@ def test_of_two_days_that_were_named_none_is_taken_alone(text: str, accepted: bo
     assert isinstance(outcome, Accepted) is accepted, outcome
 
 
+def test_a_day_that_only_another_sentence_asks_about_does_not_follow() -> None:
+    said = turn("My exam is on Friday. Anyway what is the weather like tomorrow?")
+    outcome = decide(proposal("My exam is on Friday", "The exam is tomorrow"), grounds(said))
+    assert isinstance(outcome, Rejection)
+    assert outcome.rule == "L5.3"
+
+
 @pytest.mark.parametrize(("hours", "learned"), [(-1, True), (1, False)])
 def test_what_the_user_took_out_is_not_learned_from_old_turns(hours: int, learned: bool) -> None:
     removed = Removed(text="Vegan", at=AT + timedelta(hours=hours))
