@@ -69,7 +69,7 @@ def _short_verbs(acts: Acts, text: str) -> Iterator[int]:
 
 def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
     """ "Ich ich esse", "I'm uh I'm a nurse": what is said twice running is said once, but for a
-    "no" alone."""
+    "no" alone, and small words with a comma between."""
     kept: list[Word] = []
     for word in words:
         kept.append(word)
@@ -90,7 +90,7 @@ def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
             answers = word.text in acts.listed("particle") and not (
                 first and first[0] and kept[first[0] - 1].kind == "word"
             )  # "no, no", and not "he no no longer"
-            if same and not (length == 1 and (comma or answers)):
+            if same and not (length == 1 and ((comma and not word.key) or answers)):
                 del kept[first[0] : again[0]]
                 break
     return tuple(kept)

@@ -8,6 +8,7 @@ from memory.languages.acts import THIRD, USER, people_before, read, resolved
 def test_a_word_said_twice_is_said_once() -> None:
     """A stammer; but a "no" said twice is none."""
     assert [word.text for word in read("ich ich esse Fisch").words] == ["ich", "esse", "fisch"]
+    assert [word.text for word in read("I sing, sing in Bath").words] == ["i", "sing", "in", "bath"]
     assert len(read("no no I sing").words) == 4
 
 
