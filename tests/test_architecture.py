@@ -127,6 +127,7 @@ PURE = {
     "memory.notebooks.secret_names",
     "memory.notebooks.secret_numbers",
     "memory.notebooks.secrets",
+    "memory.notebooks.subjects",
     "memory.notebooks.taking_back",
     "memory.notebooks.tidy",
     "memory.notebooks.validate",

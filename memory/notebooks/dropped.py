@@ -40,10 +40,8 @@ def drops_nothing(case: Case) -> Refusal | None:
         return _changes_the_wish(case, mine)
     kept = _kept(case)
     free = set(_free(case)) | taken | set(_phrases(case, taken, mine))
-    for clause, at in _beside(case, taken, mine):
-        if kept(at) or at in free:
-            continue
-        if not (modifies(case.acts, reading, at, clause.first) and at + 1 in taken):
+    for at in _beside(case, taken, mine):
+        if not kept(at) and at not in free:
             return _left_out(case, at)
     return None
 
@@ -88,7 +86,7 @@ def _kept(case: Case) -> Callable[[int], bool]:
     return kept
 
 
-def _beside(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[tuple[Clause, int]]:
+def _beside(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[int]:
     """The words that carry meaning in the clauses that were taken from, and in those around them,
     as far as "by the way" on both sides, that are no question, request or other statement."""
     reading = case.evidence.reading
@@ -107,9 +105,29 @@ def _beside(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[tuple[C
         ):
             continue
         for at in range(clause.first, clause.last):
-            named = at in clause.subject_words
+            named = _may_go_unnamed(case, clause, at, taken)
             if reading.words[at].key and not named and not _is_listed(case, clause, at, taken):
-                yield clause, at
+                yield at
+
+
+def _may_go_unnamed(case: Case, clause: Clause, at: int, taken: set[int]) -> bool:
+    """ "My sister Anna lives in Rome", "sister lives in Rome"; but of an imaginary friend no friend."""
+    word = case.evidence.reading.words[at]
+    if at not in clause.subject_words:
+        return False
+    somebody = word.capital or word.key in clause.subject
+    return somebody or not taken & clause.subject_words
+
+
+def _is_whose(case: Case, at: int) -> bool:
+    """ "My old boss", "mein alter Name": beside a "my" and who or what is the user's it tells which."""
+    words, lists = case.evidence.reading.words, case.acts
+    return (
+        bool(words[at].key)
+        and 0 < at < len(words) - 1
+        and words[at - 1].text in lists.listed("user_mine")
+        and words[at + 1].text in lists.listed("kin") | lists.lexicon.labels
+    )
 
 
 def _is_listed(case: Case, clause: Clause, at: int, taken: set[int]) -> bool:
@@ -151,7 +169,8 @@ def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
         return True
     if clause.compared and (reading.does("rival") or not behind):
         return True
-    if behind and opening in lists.listed("no") and not _stands(case, clause):
+    lacking = opening in lists.listed("prepositions")  # "beer without alcohol"
+    if behind and opening in lists.listed("no") and not lacking and not _stands(case, clause):
         return True  # "I'm vegan, not vegetarian"
     if (
         clause.kept
@@ -255,6 +274,8 @@ def _free(case: Case) -> Iterator[int]:
     yield from reading.retracted
     for at, word in enumerate(reading.words):
         if word.text in lists.listed("adverbs") or word.key in lists.lexicon.glue:
+            if _is_whose(case, at):
+                continue
             yield at
             if at and reading.words[at - 1].kind == "number":
                 yield at - 1  # "for ten years"

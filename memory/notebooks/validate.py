@@ -39,6 +39,7 @@ from memory.notebooks.grounded import (
 from memory.notebooks.lasting import states_it, tells_a_fact, worth_keeping
 from memory.notebooks.meaning import keeps_its_meaning
 from memory.notebooks.read_aloud import not_read_aloud
+from memory.notebooks.subjects import keeps_its_subject
 from memory.notebooks.taking_back import about_the_old, takes_back
 from memory.records import Accepted, Language, Proposal, Rejection
 
@@ -250,6 +251,7 @@ EVIDENCE: tuple[Check, ...] = (
     all_of_it_said,
     adds_nothing,
     keeps_its_order,
+    keeps_its_subject,
     keeps_its_meaning,
     drops_nothing,
     tells_a_fact,
@@ -260,6 +262,6 @@ EVIDENCE: tuple[Check, ...] = (
 )
 
 WORDING = frozenset(
-    {same_language, dates_follow, links_said, numbers_said, keeps_numbers, all_of_it_said, adds_nothing, keeps_its_order, keeps_its_meaning, drops_nothing}
+    {same_language, dates_follow, links_said, numbers_said, keeps_numbers, all_of_it_said, adds_nothing, keeps_its_order, keeps_its_subject, keeps_its_meaning, drops_nothing}
 )  # fmt: skip
 """Checks that an entry says what was said, which the user's own words do."""

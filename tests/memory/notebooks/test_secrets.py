@@ -121,13 +121,17 @@ LONG_CHARS = 100_000
      "passwort für das ", "-----BEGIN PRIVATE KEY-----", "a://b:", "dass mein passwort ", "x"],
 )  # fmt: skip
 def test_a_long_text_takes_time_in_proportion(piece: str) -> None:
-    """Four times the text, some four times the work: processor time, generously bounded."""
+    """Four times the text, some four times the work: the least processor time of three, generously
+    bounded."""
 
-    def seconds(chars: int) -> float:
-        text = (piece * (chars // len(piece) + 1))[:chars]
+    def once(text: str) -> float:
         began = time.process_time()
         secrets(text)
         return time.process_time() - began
+
+    def seconds(chars: int) -> float:
+        text = (piece * (chars // len(piece) + 1))[:chars]
+        return min(once(text) for _ in range(3))
 
     seconds(1_000)
     assert seconds(LONG_CHARS) < 10 * max(seconds(LONG_CHARS // 4), 0.05)

@@ -1,0 +1,104 @@
+"""Whether an entry makes somebody do what the user does to them."""
+
+from __future__ import annotations
+
+from memory.languages.acts import USER, Acts, Clause
+from memory.notebooks.alignment import Match, matches
+from memory.notebooks.case import Case, Refusal, Said
+
+_DETERMINERS = ("articles", "third_mine", "user_mine", "user_named")
+_FINITE = ("verbs", "copula", "auxiliaries", "modals", "owning")
+
+
+def keeps_its_subject(case: Case) -> Refusal | None:
+    """ "I owe Tom money", "Tom owes money": who stands behind the user and the verb is not put in
+    front of a verb, unless it is the user's ("I have a dog"), or has another verb."""
+    if case.new is None or case.directive:
+        return None
+    for clause in case.new.clauses:
+        taken = matches(case, clause)
+        first = next((match for match in taken if _opens(case, clause, match)), None)
+        if first is not None and _is_done_to(case, first, taken):
+            word = first.word.text
+            return Refusal("L5.2", f"“{word}” stands in another role in the quote.")
+    return None
+
+
+def _opens(case: Case, clause: Clause, match: Match) -> bool:
+    """Whether the clause begins with this word, articles and the like aside, and a verb follows:
+    one that says so itself, or what the user does in the quote."""
+    words, lists = case.judged_text.words, case.acts
+    if any(
+        all(word.text not in lists.listed(name) for name in _DETERMINERS)
+        for word in words[clause.first : match.at]
+    ):
+        return False
+    behind = match.at + 1
+    while behind < clause.last and words[behind].capital and not lists.verb_second:
+        behind += 1  # "Tom Miller owes"
+    if behind >= clause.last or not _is_somebody(case, match):
+        return False
+    if _is_finite(lists, words[behind].text):
+        infinitive = behind + 1 == clause.last and words[behind].text in lists.listed("modals")
+        return words[behind].text not in lists.listed("prepositions") and not infinitive
+    return bool(words[behind].key) and words[behind].key == _what_is_done(lists, match.said)
+
+
+def _is_somebody(case: Case, match: Match) -> bool:
+    """Or something: no verb, and no "perhaps"."""
+    reading, lists = case.judged_text, case.acts
+    hedged = any(start <= match.at < end for start, end in reading.found["hedge"])
+    adverb = match.word.text in lists.listed("adverbs")
+    return not hedged and not adverb and not _is_finite(lists, match.word.text)
+
+
+def _what_is_done(lists: Acts, said: Said) -> str:
+    """The first word behind who does it that carries meaning, unless a verb without one is before."""
+    words = said.reading.words
+    first = max(said.clause.subject_words, default=said.clause.first - 1) + 1
+    for word in words[first : said.at]:
+        if word.text in lists.listed("adverbs") or not (word.key or _is_finite(lists, word.text)):
+            continue
+        return word.key
+    return ""
+
+
+def _is_finite(lists: Acts, text: str) -> bool:
+    return any(text in lists.listed(name) for name in _FINITE)
+
+
+def _is_done_to(case: Case, first: Match, taken: tuple[Match, ...]) -> bool:
+    said, lists = first.said, case.acts
+    words = said.reading.words
+    if said.reading is not case.evidence.reading or said.at in said.clause.subject_words:
+        return False
+    if any(match.said.clause is not said.clause for match in taken):
+        return False  # "I have a daughter, she is five"
+    doers = [
+        at
+        for at in range(said.clause.first, said.at)
+        if words[at].text in lists.listed("user") or words[at].text in lists.listed("own_verbs")
+    ]
+    by_form = bool(lists.listed("leaves_out")) and said.clause.subject == {USER}
+    if not doers and not by_form:
+        return False
+    if any(words[at].text in lists.listed("user_mine") for at in said.clause.subject_words):
+        return False
+    return not _is_owned(lists, first)
+
+
+def _is_owned(lists: Acts, first: Match) -> bool:
+    """ "I have a dog": no verb closes it, as in "ich habe dem Hund geholfen"."""
+    said = first.said
+    words = said.reading.words
+    last = max(
+        (at for at in range(said.clause.first, said.clause.last) if words[at].key), default=said.at
+    )
+    closes = (
+        bool(lists.last_verb_ends)
+        and last != said.at
+        and not words[last].capital
+        and words[last].text.endswith(lists.last_verb_ends)
+    )
+    having = lists.listed("owning") - lists.listed("prepositions")
+    return not closes and any(words[at].text in having for at in range(said.clause.first, said.at))
