@@ -15,6 +15,12 @@ NOT_STATED: list[tuple[Language, str]] = [
     ("de", "stell den Wecker auf sieben"),
     ("es", "¿cuándo me levanto, a las cinco"),
     ("es", "tengo mucha hambre"),
+    # a day, and what was just done
+    ("en", "I had a really long day"),
+    ("de", "ich war eben einkaufen"),
+    ("de", "ich hab gut geschlafen"),
+    ("es", "ha sido un buen día"),
+    ("es", "acabo de comer con ella"),
 ]
 
 
