@@ -1,4 +1,4 @@
-"""Whether an entry makes somebody do what the user does to them."""
+"""Whether an entry makes somebody do what another does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,23 @@ def keeps_its_subject(case: Case) -> Refusal | None:
         if first is not None and _is_done_to(case, first, taken):
             word = first.word.text
             return Refusal("L5.2", f"“{word}” stands in another role in the quote.")
+        if any(_is_of_the_next(case, match) for match in taken):
+            return Refusal("L5.2", "The quote speaks of another person.")
     return None
+
+
+def _is_of_the_next(case: Case, match: Match) -> bool:
+    """ "I live in Rome and my brother in Milan": behind an "and" somebody else, with a verb that is
+    not said again."""
+    clause, words, lists = match.said.clause, match.said.reading.words, case.acts
+    if not clause.inherits or words[clause.first].text not in lists.listed("and"):
+        return False
+    at = clause.first + 1
+    while at < match.said.at and any(words[at].text in lists.listed(each) for each in _DETERMINERS):
+        at += 1
+    somebody = words[at].text in lists.listed("kin") or words[at].capital
+    kept = case.new is not None and any(word.key == words[at].key for word in case.new.words)
+    return at < match.said.at and somebody and not kept
 
 
 def _opens(case: Case, clause: Clause, match: Match) -> bool:
