@@ -35,6 +35,10 @@ STATED: list[tuple[Language, str]] = [
     ("en", "I'm allergic to nuts"),
     ("de", "ich stehe immer um fünf auf"),
     ("es", "me levanto a las cinco"),
+    # news, though it is fresh
+    ("en", "I've just been made partner at the firm"),
+    ("de", "ich habe gerade geheiratet"),
+    ("es", "acabo de jubilarme este mes"),
 ]
 
 
