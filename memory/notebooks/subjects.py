@@ -89,7 +89,8 @@ def _is_done_to(case: Case, first: Match, taken: tuple[Match, ...]) -> bool:
     if said.reading is not case.evidence.reading or said.at in said.clause.subject_words:
         return False
     if any(match.said.clause is not said.clause for match in taken):
-        return False  # "I have a daughter, she is five"
+        # "I'm younger than my husband", and no "I have a daughter, she is five".
+        return said.clause.compared and not all(match.said.clause.compared for match in taken)
     doers = [
         at
         for at in range(said.clause.first, said.at)
