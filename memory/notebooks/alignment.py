@@ -73,6 +73,18 @@ def matches(case: Case, clause: Clause) -> tuple[Match, ...]:
     return tuple(found)
 
 
+def taken_over(case: Case) -> tuple[Match, ...]:
+    """The matches of all of the entry's clauses in the quote's own sentence."""
+    if case.new is None:
+        return ()
+    return tuple(
+        match
+        for clause in case.new.clauses
+        for match in matches(case, clause)
+        if match.said.reading is case.evidence.reading
+    )
+
+
 def _is(lists: Acts, reading: Reading, at: int, name: str) -> bool:
     return 0 <= at < len(reading.words) and reading.words[at].text in lists.listed(name)
 

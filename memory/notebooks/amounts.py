@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memory.languages.acts import Reading, acts_of
-from memory.notebooks.alignment import matches
+from memory.notebooks.alignment import taken_over
 from memory.notebooks.case import Case, Refusal
 
 _HUNDRED = 100
@@ -37,12 +37,7 @@ def _counts_the_same(case: Case) -> Refusal | None:
     if case.new is None or case.directive:
         return None
     reading, ands = case.evidence.reading, case.acts.listed("and")
-    taken = [
-        match
-        for clause in case.new.clauses
-        for match in matches(case, clause)
-        if match.said.reading is reading
-    ]
+    taken = taken_over(case)
     keys = {match.word.key for match in taken}
     places = [match.said.at for match in taken]
     lost = [

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from memory.languages.acts import Clause
-from memory.notebooks.alignment import matches, modifies, times
+from memory.notebooks.alignment import modifies, taken_over, times
 from memory.notebooks.case import Case, Refusal
 
 _SAID_OTHERWISE = (
@@ -28,13 +28,7 @@ def drops_nothing(case: Case) -> Refusal | None:
     """Of an addition; an update rests on words of its entry as well."""
     if case.new is None or case.proposal.operation != "add":
         return None
-    reading = case.evidence.reading
-    taken = {
-        match.said.at
-        for clause in case.new.clauses
-        for match in matches(case, clause)
-        if match.said.reading is reading
-    }
+    taken = {match.said.at for match in taken_over(case)}
     mine = _source(case, taken)
     if case.directive:
         return _changes_the_wish(case, mine)

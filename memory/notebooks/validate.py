@@ -15,7 +15,7 @@ from memory.languages.dates import SpokenDate
 from memory.languages.words import other_language
 from memory.notebooks import canonical
 from memory.notebooks.added import adds_nothing
-from memory.notebooks.alignment import keeps_its_order, matches
+from memory.notebooks.alignment import keeps_its_order, taken_over
 from memory.notebooks.amounts import keeps_numbers
 from memory.notebooks.case import Case, Grounds, Refusal, dates_in, wrong_date
 from memory.notebooks.dropped import drops_nothing
@@ -153,12 +153,7 @@ def _takes_one_of_several(case: Case) -> bool:
     told_of = {_day(each) for each in dates_in(case.text, at)}
     named = dates_in(case.evidence.sentence, at)
     kept = [each.start for each in named if _day(each) in told_of]
-    taken = [
-        words[match.said.at].start
-        for clause in case.new.clauses
-        for match in matches(case, clause)
-        if match.said.reading is case.evidence.reading
-    ]
+    taken = [words[match.said.at].start for match in taken_over(case)]
     if not kept or not taken:
         return False
     return any(
