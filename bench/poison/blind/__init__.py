@@ -1,4 +1,4 @@
-"""A second opinion, a third and a fourth, in a folder each, one file a language.
+"""A second opinion, a third, a fourth and a fifth, in a folder each, one file a language.
 
 Half of each is held out, by the hash of what is said.
 """
@@ -19,6 +19,7 @@ from memory.notebooks.merging import Merge
 SECOND = Path(__file__).parent
 THIRD = SECOND.parent / "third"
 FOURTH = SECOND.parent / "fourth"
+FIFTH = SECOND.parent / "fifth"
 
 _PARTS = 2
 _KEYS = {"kind", "said", "add", "update", "remove", "user", "memory", "notebook", "quote", "writes",
@@ -70,7 +71,7 @@ def merges(folder: Path = SECOND) -> Iterator[tuple[Case, Merge, bool]]:
 def _rows(folder: Path, kind: str) -> Iterator[tuple[str, Row]]:
     for language in LANGUAGES:
         text = (folder / f"{language}.toml").read_text(encoding="utf-8")
-        for row in tomllib.loads(text)[kind]:
+        for row in tomllib.loads(text).get(kind, []):
             assert row.keys() <= _KEYS, row.keys() - _KEYS
             yield language, row
 
