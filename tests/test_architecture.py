@@ -97,6 +97,7 @@ PURE = {
     "memory.notebooks.case",
     "memory.notebooks.changelog",
     "memory.notebooks.dropped",
+    "memory.notebooks.entailed",
     "memory.notebooks.edit",
     "memory.notebooks.evidence",
     "memory.notebooks.filter",

@@ -45,7 +45,12 @@ _DATED = re.compile(r" \((?:every )?\d[^)]*\)")
 QUOTES = 4
 """Pieces tried for each proposal, besides whole turns."""
 BLIND_QUOTES = 12
-OPINIONS = {"second": blind.SECOND, "third": blind.THIRD, "fourth": blind.FOURTH, "fifth": blind.FIFTH}
+OPINIONS = {
+    "second": blind.SECOND,
+    "third": blind.THIRD,
+    "fourth": blind.FOURTH,
+    "fifth": blind.FIFTH,
+}
 
 _Each = TypeVar("_Each")
 

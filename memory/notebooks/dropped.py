@@ -13,6 +13,14 @@ from itertools import pairwise
 from memory.languages.acts import Clause
 from memory.notebooks.alignment import modifies, taken_over, times
 from memory.notebooks.case import Case, Refusal
+from memory.notebooks.entailed import (
+    goes_on_about_them,
+    goes_without,
+    in_company,
+    looks,
+    names_somebody,
+)
+from memory.notebooks.grounded import told
 
 _SAID_OTHERWISE = (
     "aside", "filler", "thinking", "glue", "hedge_light", "polite", "repair",
@@ -30,10 +38,15 @@ def drops_nothing(case: Case) -> Refusal | None:
         return None
     taken = {match.said.at for match in taken_over(case)}
     mine = _source(case, taken)
+    if _denies_the_wish(case, mine):
+        return Refusal("L5.2", "The entry turns the quote around: a negation is lost or won.")
     if case.directive:
         return _changes_the_wish(case, mine)
+    if names_somebody(case):
+        return None
     kept = _kept(case)
     free = set(_free(case)) | taken | set(_phrases(case, taken, mine))
+    free |= set(looks(case, taken, mine))
     for at in _beside(case, taken, mine):
         if not kept(at) and at not in free:
             return _left_out(case, at)
@@ -43,6 +56,14 @@ def drops_nothing(case: Case) -> Refusal | None:
 def _left_out(case: Case, at: int) -> Refusal:
     word = case.evidence.reading.words[at].text
     return Refusal("L5.2", f"The entry leaves out “{word}”, which belongs to it.")
+
+
+def _denies_the_wish(case: Case, mine: list[Clause]) -> bool:
+    """ "Call me Ben", "doesn't want that people call him Ben": a "not" of a clause without words
+    that are compared denies what follows."""
+    assert case.new is not None
+    denied = any(clause.said_no and not any(told(case, clause)) for clause in case.new.clauses)
+    return denied and not any(clause.said_no for clause in mine)
 
 
 def _changes_the_wish(case: Case, mine: list[Clause]) -> Refusal | None:
@@ -133,8 +154,38 @@ def _is_listed(case: Case, clause: Clause, at: int, taken: set[int]) -> bool:
     noun = reading.words[at].kind == "number" or modifies(lists, reading, at, clause.first)
     if any(reading.words[each].text in joins for each in range(before, at)):
         return True
+    if _opens_a_list(case, clause, at, behind):
+        return _adds_no_small_word(case, clause, behind)
     joined = any(reading.words[each].text in joins for each in range(at, behind))
     return joined and (noun or behind >= clause.last)
+
+
+def _opens_a_list(case: Case, clause: Clause, at: int, behind: int) -> bool:
+    """ "Speaks Spanish, Catalan and …": a word behind what is done, a comma, and the word that was
+    taken over, with an "and" in front of the last."""
+    reading, lists = case.evidence.reading, case.acts
+    done = any(reading.words[each].key for each in range(clause.first, at))
+    last = next((each for each in reading.clauses if each.first > behind), None)
+    return (
+        done
+        and behind == at + 2
+        and reading.words[at + 1].text == ","
+        and last is not None
+        and last.first in (behind + 1, behind + 2)
+        and last.inherits
+        and reading.words[last.first].text in lists.listed("and") - lists.listed("or_alone")
+    )
+
+
+def _adds_no_small_word(case: Case, clause: Clause, last: int) -> bool:
+    """ "Spanish, Catalan and a bit of German" is no bit of Catalan."""
+    assert case.new is not None
+    said = {word.text for word in case.evidence.reading.words[clause.first : last]}
+    holding = case.acts.listed("may_add") | case.acts.listed("user_named")
+    holding |= case.acts.listed("articles") - case.acts.listed("indefinite")
+    return all(
+        word.key or word.kind == "mark" or word.text in said | holding for word in case.new.words
+    )
 
 
 def _source(case: Case, taken: set[int]) -> list[Clause]:
@@ -163,6 +214,8 @@ def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
         return True
     if clause.compared and (reading.does("rival") or not behind):
         return True
+    if behind and goes_without(case, clause):
+        return True
     lacking = opening in lists.listed("prepositions")  # "beer without alcohol"
     if behind and opening in lists.listed("no") and not lacking and not _stands(case, clause):
         return True  # "I'm vegan, not vegetarian"
@@ -173,21 +226,44 @@ def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
         or clause.embedded
         or clause.unreal
         or clause.source
-        or not _stands(case, clause)
+        or not (_stands(case, clause) or goes_on_about_them(case, clause))
     ):
         return False
+    if behind and goes_on_about_them(case, clause):
+        return True
     edge = clause
     if not behind:
         edge = next(later for one, later in pairwise(reading.clauses) if one is clause)
     opening = words[edge.first].text
-    if not behind and (not clause.subject or words[clause.first].text in lists.listed("joiners")):
+    first = _behind_small_talk(case, clause)
+    if not behind and (not clause.subject or words[first].text in lists.listed("joiners")):
         return False
     if edge.conditional or any(opening in lists.listed(name) for name in _HANGING):
         return False
     if opening in lists.listed("joiners"):
         return _stands(case, edge)
     marked = edge.first > 0 and words[edge.first - 1].kind == "mark"
-    return (marked and not edge.inherits) or (behind and edge.first in edge.subject_words)
+    alone = behind or _says_what_one_is(case, clause, first)
+    return (marked and not edge.inherits) or (alone and edge.first in edge.subject_words)
+
+
+def _behind_small_talk(case: Case, clause: Clause) -> int:
+    """ "So I'm a nurse": a word that begins a talk joins nothing."""
+    words, lists = case.evidence.reading.words, case.acts
+    talks = clause.first == 0 and words[0].text in lists.listed("talk_opens")
+    return clause.first + talks
+
+
+def _says_what_one_is(case: Case, clause: Clause, first: int) -> bool:
+    """ "I'm a nurse I work …": with no mark between, what a noun with its article closes."""
+    words, lists = case.evidence.reading.words, case.acts
+    return (
+        clause.last - first == 4
+        and words[first].text in lists.listed("user")
+        and words[first + 1].text in lists.listed("as")
+        and words[first + 2].text in lists.listed("indefinite")
+        and bool(words[first + 3].key)
+    )
 
 
 def _phrases(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[int]:
@@ -212,7 +288,10 @@ def _phrases(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[int]:
                 and not _is_no(case, start)
                 and not _is_infinitive(case, start)
                 and not taken & set(span)
-                and not any(_weighs(case, at) for at in span)
+                and (
+                    not any(_weighs(case, at) for at in span)
+                    or in_company(case, span, clause, taken)
+                )
             ):
                 yield from span
 
@@ -252,8 +331,15 @@ def _weighs(case: Case, at: int) -> bool:
         (word.kind == "number" and word.key != "#1")
         or word.kind == "link"
         or named
-        or any(word.text in lists.listed(name) for name in ("kin", "verbs"))
+        or word.text in lists.listed("kin")
+        or (word.text in lists.listed("verbs") and not _is_for_work(case, at))
     )
+
+
+def _is_for_work(case: Case, at: int) -> bool:
+    words, lists = case.evidence.reading.words, case.acts
+    behind = words[at - 1].text in lists.listed("prepositions")
+    return behind and words[at].text in lists.listed("noun_too")
 
 
 def _stands(case: Case, clause: Clause) -> bool:

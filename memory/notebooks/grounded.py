@@ -356,6 +356,8 @@ def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Ref
     if _told_as_now(case, word, one):
         return Refusal("L5.2", "It was so, and the entry says that it is.")
     names_subject = at in clause.subject_words or one.at in one.clause.subject_words
+    if _is_not_had(case, at, clause, one):
+        return Refusal("L5.2", "The entry turns the quote around: a negation is lost or won.")
     if not names_subject:
         if not _same_ending(clause, one.clause) and not _same_past(case, clause, one):
             return Refusal(
@@ -366,6 +368,19 @@ def disagrees(case: Case, word: Word, at: int, clause: Clause, one: Said) -> Ref
         if one.clause.compared != clause.compared:
             return Refusal("L5.2", "The entry turns a comparison around.")
     return None
+
+
+def _is_not_had(case: Case, at: int, clause: Clause, one: Said) -> bool:
+    """ "I have no cats", "Cats": without a verb who is named stands for what is had."""
+    told_of = case.judged_text.words[clause.first : clause.last]
+    finite = ("verbs", "copula", "modals", "auxiliaries", "naming")
+    return (
+        at in clause.subject_words
+        and one.at not in one.clause.subject_words
+        and one.clause.said_no > clause.said_no
+        and not any(word.text in case.acts.listed(name) for word in told_of for name in finite)
+        and all(word.key in clause.subject or not word.key for word in told_of)
+    )
 
 
 def _opens_as_done(case: Case, now: str) -> bool:

@@ -24,6 +24,10 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
             return None
         if USER in said and _concerns_the_user(case, clause, one):
             return None
+        if USER in said and (_is_had(case, clause, one) or _bears_a_name(case, clause, one)):
+            return None
+        if _is_who_it_was(case, clause, one):
+            return None
         if not (said & (new - {USER, THIRD})):
             return wrong if said - {THIRD} else (None if not said and new <= keys else wrong)
         if _mixes(new - {USER, THIRD}, said, one.reading):
@@ -247,6 +251,74 @@ def _is_what_the_user_is(case: Case, clause: Clause, one: Said) -> bool:
             behind -= 1
         return words[behind].text in case.acts.listed("as")
     return False
+
+
+def _is_had(case: Case, clause: Clause, one: Said) -> bool:
+    """ "I have two cats", "Two cats": an entry without a verb begins with what the user has."""
+    words, lists, told_of = one.reading.words, case.acts, case.judged_text.words
+    has = lists.listed("owning") - lists.listed("prepositions")
+    if (
+        len(clause.subject) > 1
+        or one.clause.said_no != clause.said_no
+        or one.clause.ended != clause.ended
+        or one.clause.kept
+        or any(word.text in lists.listed(name) for word in told_of for name in _SAYING)
+    ):
+        return False
+    at = next((at for at in range(one.clause.first, one.clause.last)
+               if words[at].key in clause.subject and words[at].text in lists.listed("kin")), 0)  # fmt: skip
+    if one.clause.inherits:
+        before = [each for each in one.reading.clauses if each.last <= one.clause.first]
+        head = next((each for each in reversed(before) if not each.inherits), None)
+        at = head.last - 2 if head is not None and words[head.last - 2].key in clause.subject else 0
+        if not one.word.capital:
+            return False
+    kept = {word.key for word in told_of if word.key}
+    while at > 0 and (
+        words[at].key in kept
+        or words[at].text in lists.listed("indefinite")
+        or words[at].text in lists.listed("articles")
+    ):
+        at -= 1
+    return one.at > at and any(words[each].text in has for each in (at, max(0, at - 1)))
+
+
+_SAYING = ("verbs", "copula", "modals", "auxiliaries", "naming")
+
+
+def _bears_a_name(case: Case, clause: Clause, one: Said) -> bool:
+    """ "Two cats, Salt and Pepper", "two cats named Salt and Pepper"."""
+    words, lists = one.reading.words, case.acts
+    opens = case.judged_text.words[clause.first].text in lists.listed("naming")
+    if not (opens or clause.inherits) or not one.word.capital or not one.clause.inherits:
+        return False
+    at = one.at - 1
+    while at > 0 and (
+        words[at].kind == "mark" or words[at].capital or words[at].text in lists.listed("and")
+    ):
+        if words[at].key in clause.subject:
+            break
+        at -= 1
+    return words[at].key in clause.subject and words[at].text in lists.listed("kin")
+
+
+def _is_who_it_was(case: Case, clause: Clause, one: Said) -> bool:
+    """ "Son Tom is nine", "Tom is ten now": of an update, who the old entry spoke of, by the name
+    that the quote's clause begins with."""
+    words, lists = one.reading.words, case.acts
+    old = case.old if case.proposal.operation == "update" else None
+    first = one.clause.first
+    return (
+        old is not None
+        and one.source == "quote"
+        and any(each.subject == clause.subject for each in old.clauses)
+        and not one.clause.subject_words
+        and words[first].capital
+        and words[first].key in clause.subject
+        and words[first].text not in lists.listed("kin")
+        and any(words[first + 1].text in lists.listed(name) for name in _SAYING)
+        and not lists.verb_second
+    )
 
 
 def _makes_it_owned(case: Case, clause: Clause, one: Said) -> bool:

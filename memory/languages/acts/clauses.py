@@ -24,6 +24,7 @@ def clause_from(
     whom = whom_from(line, first, last, before, people, after_stop=after_stop)
     contrast = line.is_(first, "contrast")
     own = bool(whom.subject) or _has_verb(line, first, last) or contrast or whom.relative
+    own = own or _names_anew(line, first, last, before)
     goes_on = before is not None and not after_stop and not _opens_with_an_aside(line, first)
     inherits = goes_on and not own
     question = _is_question(line, first, last, after_stop)
@@ -104,6 +105,16 @@ def _inherited(line: Line, clause: Clause, before: Clause, *, contrast: bool) ->
         temporal=clause.temporal or before.temporal,
         kept=clause.kept | before.kept,
     )
+
+
+def _names_anew(line: Line, first: int, last: int, before: Clause | None) -> bool:
+    """ "Don't call me sir, call me Ben": the "not" is of the name in front."""
+    if before is None or line.words[first - 1].text != "," or line.is_(first, "joiners"):
+        return False
+    verb = next((line.words[at].key for at in range(first, last) if line.words[at].key), "")
+    said = {line.words[at].key for at in range(before.first, before.last)} - {""}
+    again = any(verb.startswith(key) for key in said)  # "llames", "llámame"
+    return again and line.within("name_me", first, last)
 
 
 def _likes(line: Line, before: Clause | None) -> bool:

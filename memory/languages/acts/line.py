@@ -76,7 +76,9 @@ class Line:
             and not (acts.verb_second and self.is_(at, "we"))
             and not entry
         )
-        self.rivals = frozenset(end - 1 for _, end in self.found["rival"])
+        self.rivals = frozenset(
+            end - 1 for _, end in self.found["rival"] if not self._in_a_place(end - 1)
+        )
         self.no_words = self._negations()
         self.against = self._turned()
 
@@ -146,6 +148,12 @@ class Line:
     def within(self, act: str, first: int, last: int) -> bool:
         text, _ = joined(self.words[first:last])
         return self.acts.search(act, text)
+
+    def _in_a_place(self, at: int) -> bool:
+        """ "Zieht auf dem Balkon Tomaten": an article behind a preposition compares nothing."""
+        return self.acts.verb_second and any(
+            self.is_(at - 1, name) for name in ("prepositions", "phrase_opens")
+        )
 
     def _negations(self) -> frozenset[int]:
         covered = {

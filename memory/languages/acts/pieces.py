@@ -188,7 +188,9 @@ def _opens_statement(line: Line, at: int) -> bool:
         for start, end in line.found[act]
     ):
         return False
-    if line.is_(at, "user_too") and not _starts_anew(line, at):
+    if line.is_(at, "user_too") and (
+        not _starts_anew(line, at) or _stands_in_front(line, at, at + 1)
+    ):
         return False
     if (
         line.is_(at, "particle")
@@ -237,6 +239,16 @@ def _starts_anew(line: Line, at: int) -> bool:
             or line.is_(at + 1, "verbs")
             or following.text.endswith(line.acts.endings)
         )
+    )
+
+
+def _stands_in_front(line: Line, at: int, verb: int) -> bool:
+    """ "La carne me gusta poco hecha": a noun with its article alone is what is liked."""
+    return (
+        line.words[verb].key == LIKING
+        and at >= 2
+        and line.is_(at - 2, "articles")
+        and (at == 2 or line.words[at - 3].kind == "mark")
     )
 
 
