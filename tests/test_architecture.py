@@ -131,6 +131,7 @@ PURE = {
     "memory.notebooks.subjects",
     "memory.notebooks.taking_back",
     "memory.notebooks.tidy",
+    "memory.notebooks.times",
     "memory.notebooks.validate",
     "memory.notes.context",
     "memory.notes.cutting",

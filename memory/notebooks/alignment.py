@@ -13,7 +13,9 @@ from itertools import pairwise
 from memory.languages.acts import USER, Acts, Clause, Reading
 from memory.languages.words import Word
 from memory.notebooks.case import Case, Refusal, Said, dates_in
+from memory.notebooks.entailed import is_served
 from memory.notebooks.grounded import disagrees, told, where_said
+from memory.notebooks.times import times
 
 _OWNER = "of"
 _SAID_OTHERWISE = (
@@ -154,8 +156,8 @@ def _hangs_where_it_hung(case: Case, clause: Clause, matches: tuple[Match, ...])
             continue
         if any(one.source == "old" for one in where_said(case, match.word)):
             continue
-        before = _governor(case.acts, match.said.reading, match.said.at, match.said.clause.first)
-        now = _governor(case.acts, case.judged_text, match.at, clause.first)
+        before = governor(case.acts, match.said.reading, match.said.at, match.said.clause.first)
+        now = governor(case.acts, case.judged_text, match.at, clause.first)
         if before != now and _reads_either_way(case, match, now):
             continue
         if person and _did_it_to_the_user(case, clause, match, now):
@@ -209,8 +211,8 @@ def _turns_its_part(case: Case, clause: Clause, match: Match) -> bool:
     """ "Bitten by a goose", "bit a goose"; "from renting to owning", "to renting"; "the son of a
     miner", "is a miner"."""
     lists, reading = case.acts, case.judged_text
-    before = _governor(lists, match.said.reading, match.said.at, match.said.clause.first)
-    now = _governor(lists, reading, match.at, clause.first)
+    before = governor(lists, match.said.reading, match.said.at, match.said.clause.first)
+    now = governor(lists, reading, match.at, clause.first)
     if _does_it_to_the_user(case, clause, match) or _has_what_is_the_users(case, clause, match):
         return True
     if before == now or _is(lists, reading, match.at, "adverbs"):
@@ -303,7 +305,7 @@ def _says_it(case: Case, match: Match) -> bool:
     return any(match.word.key in clause.source for clause in case.evidence.reading.clauses)
 
 
-def _governor(lists: Acts, reading: Reading, at: int, first: int) -> str:
+def governor(lists: Acts, reading: Reading, at: int, first: int) -> str:
     """What the noun hangs on: a preposition, "of" for an owner; empty for none."""
     named = reading.words[at].capital and not lists.verb_second and at > first + 1
     if named and _is(lists, reading, at - 1, "kin"):
@@ -421,20 +423,9 @@ def _last_verb_lost(case: Case, clause: Clause, source: Clause, left_out: list[i
         and words[last].text.endswith(ends)
         and (
             any(_is(case.acts, case.evidence.reading, at, "auxiliaries") for at in mine)
-            or not _governor(case.acts, case.evidence.reading, last, source.first)
+            or not governor(case.acts, case.evidence.reading, last, source.first)
         )
     )
-
-
-def times(case: Case) -> Iterator[int]:
-    """Where the quote's sentence names a time."""
-    dated = [
-        (each.start, each.end)
-        for each in dates_in(case.evidence.sentence, case.evidence.turn.began_at)
-    ]
-    for at, word in enumerate(case.evidence.reading.words):
-        if word.key and any(start <= word.start and word.end <= end for start, end in dated):
-            yield at
 
 
 def _free(case: Case) -> Iterator[int]:
@@ -473,6 +464,7 @@ def _leaves_out_nothing_it_needs(
             and at not in kept
             and at not in free
             and at not in source.subject_words
+            and not is_served(case, at, source)
         ]
         after = max(source.subject_words, default=source.first - 1)
         head = [at for at in left_out if after < at < min(mine)]
@@ -492,7 +484,7 @@ def _leaves_out_nothing_it_needs(
             if at not in kept
             and at not in source.subject_words
             and (at in left_out or (at in timed and not dated))
-            and (at > after or at in timed or _governor(case.acts, reading, at, source.first))
+            and (at > after or at in timed or governor(case.acts, reading, at, source.first))
         ]
         if source.said_no and clause.said_no and not goes_on and narrowing:
             return Refusal("L5.2", "The entry denies more than the quote.")

@@ -11,16 +11,20 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from memory.languages.acts import Clause
-from memory.notebooks.alignment import modifies, taken_over, times
+from memory.notebooks.alignment import modifies, taken_over
 from memory.notebooks.case import Case, Refusal
 from memory.notebooks.entailed import (
+    comments_on_it,
     goes_on_about_them,
     goes_without,
     in_company,
+    is_served,
     looks,
     names_somebody,
+    since_when,
 )
 from memory.notebooks.grounded import told
+from memory.notebooks.times import times
 
 _SAID_OTHERWISE = (
     "aside", "filler", "thinking", "glue", "hedge_light", "polite", "repair",
@@ -46,7 +50,9 @@ def drops_nothing(case: Case) -> Refusal | None:
         return None
     kept = _kept(case)
     free = set(_free(case)) | taken | set(_phrases(case, taken, mine))
-    free |= set(looks(case, taken, mine))
+    free |= set(looks(case, taken, mine)) | set(since_when(case, mine))
+    free |= {at for clause in mine for at in range(clause.first, clause.last)
+             if is_served(case, at, clause)}  # fmt: skip
     for at in _beside(case, taken, mine):
         if not kept(at) and at not in free:
             return _left_out(case, at)
@@ -231,6 +237,8 @@ def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
         return False
     if behind and goes_on_about_them(case, clause):
         return True
+    if behind and comments_on_it(case, clause):
+        return False
     edge = clause
     if not behind:
         edge = next(later for one, later in pairwise(reading.clauses) if one is clause)
@@ -344,7 +352,10 @@ def _is_for_work(case: Case, at: int) -> bool:
 
 def _stands(case: Case, clause: Clause) -> bool:
     words = case.evidence.reading.words[clause.first : clause.last]
-    finite = case.acts.listed("verbs") | case.acts.listed("copula")
+    lists = case.acts
+    finite = lists.listed("verbs") | lists.listed("copula")
+    if lists.listed("leaves_out"):  # "pero llevo ocho años aquí"
+        finite |= lists.listed("own_verbs")
     return bool(clause.subject_words) or any(word.text in finite for word in words)
 
 
@@ -353,6 +364,8 @@ def _free(case: Case) -> Iterator[int]:
     yield from times(case)
     yield from reading.retracted
     for at, word in enumerate(reading.words):
+        if word.text in lists.listed("hesitations"):
+            yield at
         if word.text in lists.listed("adverbs") or word.key in lists.lexicon.glue:
             if _is_whose(case, at):
                 continue

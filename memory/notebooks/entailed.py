@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory.languages.acts import LIKING, USER, Acts, Clause, Reading
+from memory.languages.acts import LIKING, THIRD, USER, Acts, Clause, Reading
 from memory.notebooks.case import Case
 from memory.notebooks.grounded import told
 
@@ -71,18 +71,21 @@ def _counts_another(lists: Acts, reading: Reading, first: int) -> bool:
 def in_company(case: Case, span: range, clause: Clause, taken: set[int]) -> bool:
     """ "Lives in Bonn with her husband": somebody of theirs beside them, where a place is told."""
     words, lists = case.evidence.reading.words, case.acts
+    opens = lists.listed("inside") | lists.listed("placed")
     placed = any(
         at in taken
-        and any(
-            words[each].text in lists.listed("inside")
-            for each in range(max(clause.first, at - 2), at)
-        )
-        for at in range(clause.first, span.start)
+        and any(words[each].text in opens for each in range(max(clause.first, at - 2), at))
+        for at in range(clause.first, clause.last)
+        if at not in span
     )
+    lives = any(word.text in lists.listed("living") for word in words[clause.first : span.start])
+    named = any(words[at].capital and not lists.verb_second for at in span)
+    if placed and lives and words[span.start].text in lists.listed("beside") and not named:
+        return not any(words[at].text in lists.listed("verbs") for at in span)
     return (
         placed
         and words[span.start].text in lists.listed("beside")
-        and words[span.start + 1].text in lists.listed("user_mine") | lists.listed("third_mine")
+        and any(words[span.start + 1].text in lists.listed(name) for name in _DETERMINERS)
         and all(
             not words[at].key
             or words[at].text in lists.listed("kin")
@@ -93,11 +96,41 @@ def in_company(case: Case, span: range, clause: Clause, taken: set[int]) -> bool
 
 
 def goes_without(case: Case, clause: Clause) -> bool:
-    """ "…, especially Bill Evans", "…, have been since school": what opens so takes nothing away."""
-    return any(
-        start == clause.first
-        for act in ("above_all", "ever_since")
-        for start, _ in case.evidence.reading.found[act]
+    """ "…, especially Bill Evans", "…, have been since school": what opens so takes nothing away. Not
+    "a pilot, especially on paper"."""
+    reading, lists = case.evidence.reading, case.acts
+    before = next((each for each in reading.clauses if each.last == clause.first), None)
+    if before is None or clause.said_no > before.said_no or clause.ended:
+        return False
+    if not clause.subject_words and goes_without(case, before):
+        return True
+    if any(start == clause.first for start, _ in reading.found["ever_since"]):
+        return True
+    if not before.said_no and any(start == clause.first for start, _ in reading.found["cause"]):
+        return True
+    if _tells_where(case, clause):
+        return True
+    is_so = any(
+        word.text in lists.listed("as") | lists.listed("copula")
+        for word in reading.words[before.first : before.last]
+    )
+    opened = next((end for start, end in reading.found["above_all"] if start == clause.first), 0)
+    if not opened or opened >= clause.last or is_so:
+        return False
+    text = reading.words[opened].text
+    return text not in lists.listed("prepositions") or text in lists.listed("origins")
+
+
+def _tells_where(case: Case, clause: Clause) -> bool:
+    """ "A cottage in Wales where we spend the summer": what the user does there."""
+    words, lists = case.evidence.reading.words, case.acts
+    return (
+        words[clause.first].text in lists.listed("where")
+        and USER in clause.subject
+        and not clause.said_no
+        and not clause.kept
+        and case.new is not None
+        and words[clause.first - 1].key in {word.key for word in case.new.words if word.key}
     )
 
 
@@ -110,6 +143,19 @@ def goes_on_about_them(case: Case, clause: Clause) -> bool:
         and clause.first + 1 < clause.last
         and any(words[clause.first + 1].text in lists.listed(name) for name in _FINITE)
         and bool(clause.subject & case.acts.kin_keys)
+    )
+
+
+def comments_on_it(case: Case, clause: Clause) -> bool:
+    """ "…, den hab ich verkauft", "…, das wär ich gern": what the user does with what stands in front."""
+    words, lists = case.evidence.reading.words, case.acts
+    pointing = lists.listed("articles") | lists.listed("object_articles") | lists.listed("relative")
+    return (
+        lists.verb_second
+        and clause.last > clause.first + 2
+        and words[clause.first].text in pointing
+        and not words[clause.first + 1].capital
+        and words[clause.first + 2].text in lists.listed("user")
     )
 
 
@@ -177,3 +223,40 @@ def _my_somebody(case: Case, clause: Clause) -> set[str]:
     if not now or is_so or of_mine or over:
         return set()
     return {words[at].key for at in range(kin, last)}
+
+
+def is_served(case: Case, at: int, source: Clause) -> bool:
+    """ "I take my coffee with milk", "coffee with milk"; "the key lies under the mat", "key under the
+    mat": an entry without a verb begins with what is had, or where it is."""
+    words, lists, told_of = case.evidence.reading.words, case.acts, case.judged_text.words
+    begins = next((word.key for word in told_of if word.key), "")
+    opening = next((word.key for word in words[source.first : at] if word.key), "")
+    if any(word.text in lists.listed(name) for word in told_of for name in _FINITE):
+        return False
+    if words[at].text in lists.listed("lies") and not source.subject - {THIRD}:
+        return not (source.said_no or source.kept or source.ended) and begins == opening != ""
+    if (
+        words[at].text not in lists.listed("serving")
+        or bool(source.said_no) != bool(case.judged_text.clauses[0].said_no)
+        or source.subject != {USER}
+        or source.kept
+        or source.ended
+    ):
+        return False
+    behind = next((word.key for word in words[at + 1 : source.last] if word.key), "")
+    if words[at - 1].text in lists.listed("doubles"):  # "el café lo tomo con leche"
+        behind = opening
+    return begins == behind != ""
+
+
+def since_when(case: Case, mine: list[Clause]) -> Iterator[int]:
+    """ "Since the accident I walk with a stick": what is so to this day, unless something is denied."""
+    words, lists = case.evidence.reading.words, case.acts
+    if any(clause.said_no or clause.ended for clause in mine):
+        return
+    for at, word in enumerate(words[:-2]):
+        if word.text not in lists.listed("since"):
+            continue
+        determined = any(words[at + 1].text in lists.listed(each) for each in (*_DETERMINERS, "object_articles"))  # fmt: skip
+        if determined and words[at + 2].key and words[at + 2].kind == "word":
+            yield at + 2

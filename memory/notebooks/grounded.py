@@ -11,6 +11,7 @@ from memory.languages.words import Word
 from memory.notebooks import canonical
 from memory.notebooks.case import Case, Refusal, Said, dates_in
 from memory.notebooks.persons import belongs_to_them, of_another_person, owned
+from memory.notebooks.times import is_age
 
 _LONG_DIGITS = 5
 _SHORTEST_VERB = 3
@@ -131,6 +132,8 @@ def told(case: Case, clause: Clause) -> Iterator[tuple[int, Word]]:
         following = case.new.words[at + 1].text if at + 1 < len(case.new.words) else ""
         if word.text in lexicon.labels and following == ":" and word.key not in case.said:
             continue
+        if following in case.acts.listed("aged") and is_age(case, at):
+            continue
         if word.kind == "word" and word.key not in case.said:
             if word.key in lexicon.glue:
                 continue
@@ -231,10 +234,13 @@ def _counts_twice(case: Case) -> bool:
 
 
 def _puts_between(case: Case) -> bool:
-    """ "Ten to five", "ten past five"."""
+    """ "Ten to five", "ten past five"; "from ten to six", "from six to ten"."""
     assert case.new is not None
     said, new = _betweens(case.evidence.reading), _betweens(case.new)
-    return any(pair in said and new[pair] != said[pair] for pair in new)
+    return any(
+        (pair in said and new[pair] != said[pair]) or (pair not in said and pair[::-1] in said)
+        for pair in new
+    )
 
 
 def _betweens(reading: Reading) -> dict[tuple[str, str], str]:
@@ -409,6 +415,9 @@ def _told_as_now(case: Case, word: Word, one: Said) -> bool:
         each.text in case.acts.listed("perfect")
         for each in one.reading.words[one.clause.first : one.clause.last]
     )
+    if now in (f"{was}ed", f"{was}d") and one.word.key == word.key:
+        helped = any(each.text in case.acts.listed("perfect") for each in case.judged_text.words)
+        return one.reading.words[one.at - 1].text in case.acts.listed("user") and not helped
     present = now.removesuffix("s")
     return was in (f"{present}ed", f"{present}d") and now != present and not done
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from memory.languages.acts import JARVIS, THIRD, USER, Acts, Clause, Reading
 from memory.languages.words import Word
@@ -289,8 +290,15 @@ _SAYING = ("verbs", "copula", "modals", "auxiliaries", "naming")
 def _bears_a_name(case: Case, clause: Clause, one: Said) -> bool:
     """ "Two cats, Salt and Pepper", "two cats named Salt and Pepper"."""
     words, lists = one.reading.words, case.acts
-    opens = case.judged_text.words[clause.first].text in lists.listed("naming")
-    if not (opens or clause.inherits) or not one.word.capital or not one.clause.inherits:
+    told_of = case.judged_text.words[clause.first : clause.last]
+    opens = told_of[0].text in lists.listed("naming")
+    beside = any(
+        name.key == one.word.key and who.text in lists.listed("kin")
+        for who, name in pairwise(told_of)
+    )
+    if not (opens or beside or clause.inherits):
+        return False
+    if not one.word.capital or not one.clause.inherits:
         return False
     at = one.at - 1
     while at > 0 and (

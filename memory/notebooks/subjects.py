@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory.languages.acts import USER, Acts, Clause
-from memory.notebooks.alignment import Match, matches
+from memory.notebooks.alignment import Match, governor, matches
 from memory.notebooks.case import Case, Refusal, Said
 
 _DETERMINERS = ("articles", "third_mine", "user_mine", "user_named")
@@ -23,7 +23,36 @@ def keeps_its_subject(case: Case) -> Refusal | None:
             return Refusal("L5.2", f"“{word}” stands in another role in the quote.")
         if any(_is_of_the_next(case, match) for match in taken):
             return Refusal("L5.2", "The quote speaks of another person.")
+        swapped = _swapped(case, clause, taken)
+        if swapped:
+            return Refusal("L5.2", f"“{swapped}” stands in another role in the quote.")
     return None
+
+
+def _swapped(case: Case, clause: Clause, taken: tuple[Match, ...]) -> str:
+    """ "I sell shoes for cash", "sells cash for shoes": one loses its preposition to the other. Where
+    a verb comes second, what stands around it tells less."""
+    lists = case.acts
+    if lists.verb_second:
+        return ""
+    hung = [
+        (
+            match.word.text,
+            governor(lists, match.said.reading, match.said.at, match.said.clause.first),
+            governor(lists, case.judged_text, match.at, clause.first),
+        )
+        for match in taken
+        if match.said.reading is case.evidence.reading
+    ]
+    return next(
+        (
+            text
+            for _, before, now in hung
+            for text, other_before, other_now in hung
+            if before and not now and not other_before and other_now == before
+        ),
+        "",
+    )
 
 
 def _is_of_the_next(case: Case, match: Match) -> bool:

@@ -8,6 +8,8 @@ from memory.languages.acts.line import STOPS, Line
 from memory.languages.acts.people import kin_from
 from memory.languages.acts.records import LIKING
 
+_PHRASE = 2
+"""Words with a meaning that may stand in front of "I"."""
 _BREAKS = frozenset(",;:()[]–—-/\"'¿¡")
 
 
@@ -24,7 +26,12 @@ def pieces_of(line: Line) -> list[tuple[int, int]]:
         elif word.kind == "mark":
             continue
         elif (
-            (at and line.is_(at, "joiners") and not _in_a_phrase(line, at))
+            (
+                at
+                and line.is_(at, "joiners")
+                and not _in_a_phrase(line, at)
+                and not (line.is_(at, "that") and line.is_(at - 1, "therefore"))  # "así que"
+            )
             or at in thinking
             or _denies_the_rest(line, at)
             or _follows_a_last_verb(line, at)
@@ -212,6 +219,8 @@ def _opens_statement(line: Line, at: int) -> bool:
     if line.is_(at, "dative") and line.is_(at + 1, "user_mine"):
         kin = kin_from(line, at + 2, len(line.words))
         return kin is not None and line.is_(kin.behind, "third")
+    if line.is_(at, "opens") and _follows_a_phrase(line, at):
+        return False
     if line.is_(at, "opens"):
         return not line.acts.listed("opens_before") or line.is_(at + 1, "opens_before")
     if line.is_(at, "user_mine") and not line.is_(at, "of"):
@@ -249,6 +258,32 @@ def _stands_in_front(line: Line, at: int, verb: int) -> bool:
         and at >= 2
         and line.is_(at - 2, "articles")
         and (at == 2 or line.words[at - 3].kind == "mark")
+    )
+
+
+def _follows_a_phrase(line: Line, at: int) -> bool:
+    """ "For breakfast I always have porridge": what a preposition opens, and nobody says or shows."""
+    first = max((each + 1 for each in range(at) if line.words[each].kind == "mark"), default=0)
+    keyed = [each for each in range(first, at) if line.words[each].key]
+    return (
+        line.is_(first, "prepositions")
+        and not line.is_(first, "infinitive")
+        and 0 < len(keyed) <= _PHRASE
+        and not any(
+            line.is_(each, name)
+            for each in range(first, at)
+            for name in (
+                "verbs",
+                "joiners",
+                "user",
+                "third",
+                "jarvis",
+                "kin",
+                "medium",
+                "tales",
+                "no",
+            )
+        )
     )
 
 

@@ -208,7 +208,17 @@ def _opens_with_its_verb(line: Line, at: int, *, sure: bool = True) -> bool:
 
 
 _FINITE = ("verbs", "opens_before", "modals", "auxiliaries", "past_forms", "copula")
-_NO_VERBS = ("joiners", "adverbs", "prepositions", "articles", "no", "user", "user_too", "temporal")
+_NO_VERBS = (
+    "since",
+    "joiners",
+    "adverbs",
+    "prepositions",
+    "articles",
+    "no",
+    "user",
+    "user_too",
+    "temporal",
+)
 
 
 def _say_who_follows(line: Line, clauses: list[Clause]) -> None:
