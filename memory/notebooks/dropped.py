@@ -22,6 +22,7 @@ from memory.notebooks.entailed import (
     looks,
     names_somebody,
     since_when,
+    was_shown,
 )
 from memory.notebooks.grounded import told
 from memory.notebooks.times import times
@@ -354,7 +355,7 @@ def _stands(case: Case, clause: Clause) -> bool:
     words = case.evidence.reading.words[clause.first : clause.last]
     lists = case.acts
     finite = lists.listed("verbs") | lists.listed("copula")
-    if lists.listed("leaves_out"):  # "pero llevo ocho años aquí"
+    if lists.listed("leaves_out") and not was_shown(case):  # "pero llevo ocho años aquí"
         finite |= lists.listed("own_verbs")
     return bool(clause.subject_words) or any(word.text in finite for word in words)
 
