@@ -13,7 +13,7 @@ from itertools import pairwise
 from memory.languages.acts import USER, Acts, Clause, Reading
 from memory.languages.words import Word
 from memory.notebooks.case import Case, Refusal, Said, dates_in
-from memory.notebooks.entailed import is_served
+from memory.notebooks.entailed import is_served, where_moved
 from memory.notebooks.grounded import disagrees, told, where_said
 from memory.notebooks.times import times
 
@@ -159,6 +159,8 @@ def _hangs_where_it_hung(case: Case, clause: Clause, matches: tuple[Match, ...])
         before = governor(case.acts, match.said.reading, match.said.at, match.said.clause.first)
         now = governor(case.acts, case.judged_text, match.at, clause.first)
         if before != now and _reads_either_way(case, match, now):
+            continue
+        if match.said.at in where_moved(case, match.said.clause):
             continue
         if person and _did_it_to_the_user(case, clause, match, now):
             return Refusal("L5.2", f"“{match.word.text}” stands in another role in the quote.")
@@ -465,6 +467,7 @@ def _leaves_out_nothing_it_needs(
             and at not in free
             and at not in source.subject_words
             and not is_served(case, at, source)
+            and at not in where_moved(case, source)
         ]
         after = max(source.subject_words, default=source.first - 1)
         head = [at for at in left_out if after < at < min(mine)]

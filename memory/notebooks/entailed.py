@@ -273,3 +273,46 @@ def since_when(case: Case, mine: list[Clause]) -> Iterator[int]:
         determined = any(words[at + 1].text in lists.listed(each) for each in (*_DETERMINERS, "object_articles"))  # fmt: skip
         if determined and words[at + 2].key and words[at + 2].kind == "word":
             yield at + 2
+
+
+def lives_there_now(case: Case, clause: Clause) -> bool:
+    """ "I've moved to Leeds", where an entry says where the user lives: it is there now."""
+    reading, lists = case.evidence.reading, case.acts
+    if case.proposal.operation != "update" or case.old is None or case.new is None:
+        return False
+    lives = (
+        any(word.text in lists.listed("living") for word in each.words)
+        for each in (case.old, case.new)
+    )
+    return (
+        all(lives)
+        and clause.subject == {USER}
+        and reading.touches("has_moved", clause)
+        and not (
+            clause.said_no or clause.kept or clause.ended or clause.conditional or clause.unreal
+            or clause.temporal or clause.question or clause.source or clause.embedded
+        )
+        and not any(
+            word.kind == "number" or word.text in lists.listed("joiners")
+            for word in reading.words[clause.first + 1 : clause.last]
+        )
+    )  # fmt: skip
+
+
+def where_moved(case: Case, clause: Clause) -> frozenset[int]:
+    """The words that say so, and the place behind them."""
+    if not lives_there_now(case, clause):
+        return frozenset()
+    words, lists = case.evidence.reading.words, case.acts
+    spans = {at for span in case.evidence.reading.found["has_moved"] for at in range(*span)}
+    places = {
+        at
+        for at in range(clause.first + 1, clause.last)
+        if words[at].key and words[at - 1].text in lists.listed("placed")
+    }
+    assert case.old is not None and case.new is not None
+    old = {word.key for word in case.old.words}
+    told_of = {word.key for word in case.new.words if word.text not in lists.listed("living")}
+    there = {words[at].key for at in places}
+    fits = len(places) == 1 and told_of - old - {""} == there
+    return frozenset(spans | places) if fits else frozenset()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memory.languages.acts import THIRD, USER, Clause
 from memory.notebooks.case import Case, Refusal, Said, meanings, resolved_in, weakness
+from memory.notebooks.entailed import lives_there_now, where_moved
 from memory.notebooks.persons import of_another_person
 
 
@@ -11,6 +12,11 @@ def about_the_old(case: Case) -> Refusal | None:
     """An update and a removal rest on words about the old entry."""
     if case.old is None or case.proposal.operation == "add":
         return None
+    if any(
+        lives_there_now(case, each) and not where_moved(case, each)
+        for each in case.evidence.touched
+    ):
+        return Refusal("L5.2", "It is over, and the entry does not say so; or the other way round.")
     spoken = {
         word.key
         for clause in case.evidence.touched
@@ -21,7 +27,8 @@ def about_the_old(case: Case) -> Refusal | None:
     broad = case.acts.lexicon.broad
     narrow = old - broad if case.proposal.operation == "remove" and old - broad else old
     if not spoken & narrow and not any(
-        _ends_all_of_it(case, old, each) for each in case.evidence.touched
+        _ends_all_of_it(case, old, each) or where_moved(case, each)
+        for each in case.evidence.touched
     ):
         return Refusal("L5.2", "The quote is not about the entry: they share no word.")
     return None
