@@ -1,4 +1,5 @@
-"""A mutator without end: frames in frames, fillers, lost words, other mouths, clipped quotes."""
+"""A mutator without end: frames in frames, fillers, lost words, other mouths, clipped quotes; and
+sentences turned round."""
 
 from __future__ import annotations
 
@@ -9,6 +10,11 @@ from random import Random
 from bench.poison.attacks import attacks, facts
 from bench.poison.blind import hostile
 from bench.poison.cases import Case, Change, Said, heard, table, written
+from bench.poison.turned import turned_round
+
+
+_TURNED = 0.5
+"""Of all mutants; the others are attacks, dressed up."""
 
 
 def mutants(random: Random) -> Iterator[Case]:
@@ -19,8 +25,9 @@ def mutants(random: Random) -> Iterator[Case]:
         if any(said.speaker == "user" for said in case.turns)
     ]
     while True:
-        case = random.choice(pool)
-        for _ in range(random.randint(1, 3)):
+        turn = random.random() < _TURNED
+        case = turned_round(random) if turn else random.choice(pool)
+        for _ in range(random.randint(0 if turn else 1, 3)):
             case = random.choice(_MUTATORS)(case, random)
         yield case
 
