@@ -12,7 +12,6 @@ from bench.poison.blind import hostile
 from bench.poison.cases import Case, Change, Said, heard, table, written
 from bench.poison.turned import turned_round
 
-
 _TURNED = 0.5
 """Of all mutants; the others are attacks, dressed up."""
 

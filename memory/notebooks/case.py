@@ -114,7 +114,8 @@ class Case:
         directive = _asks_for_manner(evidence)
         conditional = new is not None and new.does("condition")
         temporal = new is not None and names_time(new)
-        for one in _said(evidence, old if proposal.operation == "update" else None):
+        told_of = frozenset(word.key for word in new.words if word.key) if new else frozenset()
+        for one in _said(evidence, old if proposal.operation == "update" else None, told_of):
             if not one.word.key:
                 continue
             why = (
@@ -191,7 +192,8 @@ def _of_a_thing(new: Reading, clause: Clause) -> bool:
     )
 
 
-def _said(evidence: Evidence, old: Reading | None) -> Iterator[Said]:
+def _said(evidence: Evidence, old: Reading | None, told_of: frozenset[str]) -> Iterator[Said]:
+    """`told_of` are the meanings of the entry: "not me" says what is not so of none but "me"."""
     people: frozenset[str] = frozenset()
     for reading in evidence.before:
         for clause in reading.clauses:
@@ -205,11 +207,14 @@ def _said(evidence: Evidence, old: Reading | None) -> Iterator[Said]:
         clause = acts.resolved(clause, people)
         if number == 0 and people and _goes_on(reading, clause):
             clause = replace(clause, subject=people)
-        if clause.inherits and head is not None:
+        denied = clause.said_no and not any(
+            word.key in told_of for word in reading.words[clause.first : clause.last] if word.key
+        )
+        if clause.inherits and head is not None and not denied:
             yield Said(
                 head.word, head.at, replace(clause, subject_words=frozenset()), reading, "quote"
             )
-        else:
+        elif not clause.inherits:
             head = None
         for at in range(clause.first, clause.last):
             word = Said(reading.words[at], at, clause, reading, "quote")

@@ -50,7 +50,7 @@ def drops_nothing(case: Case) -> Refusal | None:
     if names_somebody(case):
         return None
     kept = _kept(case)
-    free = set(_free(case)) | taken | set(_phrases(case, taken, mine))
+    free = set(_free(case, taken)) | taken | set(_phrases(case, taken, mine))
     free |= set(looks(case, taken, mine)) | set(since_when(case, mine))
     free |= {at for clause in mine for at in range(clause.first, clause.last)
              if is_served(case, at, clause)}  # fmt: skip
@@ -82,7 +82,7 @@ def _changes_the_wish(case: Case, mine: list[Clause]) -> Refusal | None:
     if any(word.turned for word in case.new.words) and not hated:
         return Refusal("L5.2", "The user asks for a manner, and does not say what is hated.")
     kept = _kept(case)
-    free = set(_free(case))
+    free = set(_free(case, set()))
     for clause in mine:
         keyed = [at for at in range(clause.first, clause.last) if reading.words[at].key]
         for at in keyed[1:] if clause.said_no or clause.ended == "stopped" else ():
@@ -219,8 +219,8 @@ def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
     behind = clause.first > mine[0].first
     if behind and opening in lists.listed("therefore"):
         return True
-    if clause.compared and (reading.does("rival") or not behind):
-        return True
+    if clause.compared:
+        return not behind or (reading.does("rival") and not _is_measured(case, clause))
     if behind and goes_without(case, clause):
         return True
     lacking = opening in lists.listed("prepositions")  # "beer without alcohol"
@@ -239,6 +239,10 @@ def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
     if behind and goes_on_about_them(case, clause):
         return True
     if behind and comments_on_it(case, clause):
+        return False
+    if not behind and _has_infinitives(case, clause, mine):
+        return False
+    if behind and _is_relative(case, clause):
         return False
     edge = clause
     if not behind:
@@ -275,6 +279,48 @@ def _says_what_one_is(case: Case, clause: Clause, first: int) -> bool:
     )
 
 
+def _is_measured(case: Case, clause: Clause) -> bool:
+    """ "Older than Tom", "three bikes more than Tom": by whom it is measured."""
+    words, lists = case.evidence.reading.words, case.acts
+    before = words[max(0, clause.first - 2) : clause.first]
+    if any(word.text in lists.listed("degrees") for word in before):
+        return True
+    last = before[-1] if before else None
+    return (
+        last is not None
+        and not last.capital
+        and last.text.endswith(lists.comparing_ends or ("\0",))
+    )
+
+
+def _is_relative(case: Case, clause: Clause) -> bool:
+    """ "… den Termin, den ich abgesagt habe"."""
+    words, lists = case.evidence.reading.words, case.acts
+    return (
+        lists.verb_second
+        and words[clause.first].text in lists.listed("articles")
+        and clause.last > clause.first + 1
+        and any(words[clause.first + 1].text in lists.listed(name) for name in ("user", "third"))
+    )
+
+
+def _has_infinitives(case: Case, clause: Clause, mine: list[Clause]) -> bool:
+    """ "Ich vergesse oft, Tabletten zu nehmen": behind a comma what is done or not, without who."""
+    words, lists = case.evidence.reading.words, case.acts
+    if (
+        not lists.verb_second
+        or mine[0].first != clause.last
+        or any(words[at].text not in lists.listed("user_mine") for at in mine[0].subject_words)
+    ):
+        return False
+    span = words[mine[0].first : mine[0].last]
+    return any(
+        (word.text == "zu" and behind.text.endswith(lists.last_verb_ends) and not behind.capital)
+        or ("zu" in word.text[2:-3] and word.text.endswith("en") and word.key)
+        for word, behind in pairwise((*span, span[-1]))
+    ) and not any(word.text in lists.listed("auxiliaries") for word in span)
+
+
 def _phrases(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[int]:
     """ "… in the cellar", "… because of the noise": what a preposition opens behind what was taken
     over, where all of it is left out, and it holds no number, negation, verb or somebody."""
@@ -297,6 +343,7 @@ def _phrases(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[int]:
                 and not _is_no(case, start)
                 and not _is_infinitive(case, start)
                 and not taken & set(span)
+                and not _tells_which(case, start)
                 and (
                     not any(_weighs(case, at) for at in span)
                     or in_company(case, span, clause, taken)
@@ -315,6 +362,17 @@ def _what_was_done(case: Case, clause: Clause) -> int:
     )
     closes = last >= 0 and helped and words[last].text.endswith(lists.last_verb_ends)
     return last if closes and not words[last].capital else -1
+
+
+def _tells_which(case: Case, start: int) -> bool:
+    """ "The king of the world", "the head of sales": behind a "the" and its noun an "of"."""
+    words, lists = case.evidence.reading.words, case.acts
+    return (
+        words[start].text in lists.listed("of")
+        and start > 1
+        and bool(words[start - 1].key)
+        and words[start - 2].text in lists.listed("definite")
+    )
 
 
 def _is_infinitive(case: Case, at: int) -> bool:
@@ -340,8 +398,18 @@ def _weighs(case: Case, at: int) -> bool:
         (word.kind == "number" and word.key != "#1")
         or word.kind == "link"
         or named
-        or word.text in lists.listed("kin")
+        or any(word.text in lists.listed(name) for name in ("kin", "unreal_of"))
+        or _is_in_the_body(case, at)
         or (word.text in lists.listed("verbs") and not _is_for_work(case, at))
+    )
+
+
+def _is_in_the_body(case: Case, at: int) -> bool:
+    """ "I have butterflies in my stomach" is a figure of speech."""
+    words, lists = case.evidence.reading.words, case.acts
+    clause = case.evidence.reading.clause_of(at)
+    return words[at].text in lists.listed("body") and any(
+        word.text in lists.listed("having") for word in words[clause.first : at]
     )
 
 
@@ -360,7 +428,14 @@ def _stands(case: Case, clause: Clause) -> bool:
     return bool(clause.subject_words) or any(word.text in finite for word in words)
 
 
-def _free(case: Case) -> Iterator[int]:
+def _heads(case: Case, at: int) -> bool:
+    """ "A cat person" is no cat: what a noun stands in front of is what it is."""
+    words, lists = case.evidence.reading.words, case.acts
+    head = words[at].text in lists.listed("heads")
+    return head and bool(words[at - 1].key) and words[at - 1].kind == "word"
+
+
+def _free(case: Case, taken: set[int]) -> Iterator[int]:
     reading, lists = case.evidence.reading, case.acts
     yield from times(case)
     yield from reading.retracted
@@ -369,6 +444,8 @@ def _free(case: Case) -> Iterator[int]:
             yield at
         if word.text in lists.listed("adverbs") or word.key in lists.lexicon.glue:
             if _is_whose(case, at):
+                continue
+            if at - 1 in taken and _heads(case, at):
                 continue
             yield at
             if at and reading.words[at - 1].kind == "number":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memory.languages.acts import LIKING, USER, Clause
+from memory.languages.acts.line import STOPS
 from memory.notebooks.case import Case, Refusal, dates_in, meanings
 
 
@@ -32,20 +33,74 @@ def keeps_its_meaning(case: Case) -> Refusal | None:
             return Refusal("L5.2", "Others do it, and the entry says that the user does.")
         if "hedge" in clause.kept and not new_kept & {"hedge", "hedge_light"}:
             return Refusal("L5.2", "The user is not sure, and the entry is.")
+        thought = bool(new_kept & {"hedge", "hedge_light"}) or case.new.does("reported")
+        if _guesses_of_others(case, clause) and not thought:
+            return Refusal("L5.2", "The user is not sure, and the entry is.")
+        if _is_narrowed_behind(case, clause, "hedge") and not new_kept & {"hedge", "hedge_light"}:
+            return Refusal("L5.2", "The user is not sure, and the entry is.")
         if _leaves_out_the_other(case, clause):
             return Refusal(
                 "L5.2", "The user names another possibility, which the entry leaves out."
             )
         if _on_condition(case, clause):
             return Refusal("L5.2", "It holds at times only, and the entry does not say when.")
-        if ("restriction" in clause.kept or _restricted(case, clause)) and (
-            "restriction" not in new_kept
-        ):
+        narrowed = _restricted(case, clause) or _is_narrowed_behind(case, clause, "restriction")
+        if ("restriction" in clause.kept or narrowed) and "restriction" not in new_kept:
             return Refusal("L5.2", "It holds with a restriction that the entry leaves out.")
     said_kept = frozenset().union(*(clause.kept for clause in case.evidence.reading.clauses))
-    if "restriction" in new_kept - said_kept and case.new.does("only") and not case.directive:
+    only = case.new.does("only") and not case.directive
+    if only and ("restriction" not in said_kept or _not_only(case)):
         return Refusal("L5.2", "The entry restricts what the quote does not.")
     return None
+
+
+def _guesses_of_others(case: Case, clause: Clause) -> bool:
+    """ "I think my neighbour is a spy": what is guessed of oneself may be told, of others not; nor
+    "I've been told I snore"."""
+    before = next(
+        (each for each in case.evidence.reading.clauses if each.last == clause.first), None
+    )
+    guessed = "hedge_light" in clause.kept or (before is not None and "hedge_light" in before.kept)
+    hedged = any(end == clause.first for _, end in case.evidence.reading.found["hedge"])
+    return hedged or (guessed and bool(clause.subject) and USER not in clause.subject)
+
+
+def _is_narrowed_behind(case: Case, clause: Clause, act: str) -> bool:
+    """ "I'm a doctor, well, almost": what is added behind a comma, and says nothing else."""
+    reading = case.evidence.reading
+    words = reading.words
+    for each in reading.clauses:
+        if each.first <= clause.first or words[each.first - 1].text in STOPS:
+            continue
+        opening = words[each.first].text
+        goes_on = each.inherits or opening in case.acts.listed("until")
+        if not goes_on or opening in case.acts.listed("and"):
+            continue
+        spans = [at for start, end in reading.found[act] for at in range(start, end)]
+        if opening in case.acts.listed("until") and act == "restriction":
+            return True
+        if act in each.kept and not any(
+            words[at].key
+            and at not in spans
+            and words[at].kind == "word"
+            and words[at].text not in case.acts.listed("adverbs")
+            and not any(
+                words[before].text in case.acts.listed("prepositions")
+                for before in range(each.first, at)
+            )
+            for at in range(each.first, each.last)
+        ):
+            return True
+    return False
+
+
+def _not_only(case: Case) -> bool:
+    """ "Not only a dog": every "only" of the quote is denied."""
+    reading = case.evidence.reading
+    return all(
+        any(begin < end and stop > start for begin, stop in reading.found["not_no"])
+        for start, end in reading.found["only"]
+    )
 
 
 def _turns_to_the_opposite(case: Case) -> bool:
@@ -120,14 +175,16 @@ def _on_condition(case: Case, clause: Clause) -> bool:
         return False
     reading = case.evidence.reading
     told_of = {word.key for word in case.new.words if word.key}
+    ends = clause.last
     for each in reading.clauses:
-        beside = each.first == clause.last or each.last == clause.first
+        if each.first == ends and each.inherits and each.compared:
+            ends = each.last
+    for each in reading.clauses:
+        beside = each.first == ends or each.last == clause.first
         if not beside or each.ended or clause.ended or clause.temporal or clause.conditional:
             continue
-        stopped = any(
-            word.text in ".!?" for word in (reading.words[min(each.last, clause.last) - 1],)
-        )
-        narrows = each.temporal or (each.conditional and each.first == clause.last)
+        stopped = any(word.text in ".!?" for word in (reading.words[min(each.last, ends) - 1],))
+        narrows = each.temporal or (each.conditional and each.first == ends)
         keys = {word.key for word in reading.words[each.first : each.last] if word.key}
         if narrows and not stopped and not keys & told_of:
             return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.languages.acts import USER, Acts, Clause
+from memory.languages.acts import LIKING, USER, Acts, Clause
 from memory.notebooks.alignment import Match, governor, matches
 from memory.notebooks.case import Case, Refusal, Said
 
@@ -18,9 +18,15 @@ def keeps_its_subject(case: Case) -> Refusal | None:
     for clause in case.new.clauses:
         taken = matches(case, clause)
         first = next((match for match in taken if _opens(case, clause, match)), None)
+        if any(_did_it_to_the_user(case, clause, match) for match in taken) or (
+            first is not None and _changes_places(case, clause, first, taken)
+        ):
+            return Refusal("L5.2", "The quote speaks of another person.")
         if first is not None and _is_done_to(case, first, taken):
             word = first.word.text
             return Refusal("L5.2", f"“{word}” stands in another role in the quote.")
+        if any(_is_done_by_the_user(case, clause, match) for match in taken):
+            return Refusal("L5.2", "The quote speaks of another person.")
         if any(_is_of_the_next(case, match) for match in taken):
             return Refusal("L5.2", "The quote speaks of another person.")
         swapped = _swapped(case, clause, taken)
@@ -52,6 +58,102 @@ def _swapped(case: Case, clause: Clause, taken: tuple[Match, ...]) -> str:
             if before and not now and not other_before and other_now == before
         ),
         "",
+    )
+
+
+def _did_it_to_the_user(case: Case, clause: Clause, match: Match) -> bool:
+    """ "Anna schuldet mir Geld", "schuldet Anna Geld"; "mich hat Ben verlassen", "hat Ben
+    verlassen": what opens an entry without who does it is what the user does."""
+    lists, said = case.acts, match.said
+    if not lists.verb_second or clause.subject - {USER} or said.source != "quote":
+        return False
+    told_of = case.judged_text.words[clause.first : clause.last]
+    words = said.reading.words[said.clause.first : said.clause.last]
+    opening = told_of[0].text
+    if not any(word.text == opening for word in words) or not _is_finite_or_formed(lists, opening):
+        return False
+    if any(
+        word.text in lists.listed("user") or word.text in lists.listed("own_verbs")
+        for word in words
+    ):
+        return False
+    done_to = any(
+        word.text in lists.listed(name) for word in words for name in ("user_object", "user_too")
+    )
+    kept = any(
+        word.text in lists.listed(name)
+        for word in told_of
+        for name in ("third_object", "user_named", "reflexive")
+    )
+    return done_to and not kept and match.word.capital and told_of[0].key != LIKING
+
+
+def _is_finite_or_formed(lists: Acts, text: str) -> bool:
+    return _is_finite(lists, text) or text.endswith(lists.third_ends)
+
+
+def _changes_places(case: Case, clause: Clause, first: Match, taken: tuple[Match, ...]) -> bool:
+    """ "Mia hat Anna ein Boot verkauft", "Anna hat Mia …": where no article tells who does it, who
+    opens the sentence does."""
+    lists, said = case.acts, first.said
+    words = said.reading.words
+    if not lists.verb_second or not first.word.capital or said.source != "quote":
+        return False
+    begins = said.clause.first
+    while begins < said.at and (
+        words[begins].text in lists.listed("articles")
+        or words[begins].text in lists.listed("user_mine")
+    ):
+        begins += 1
+    opener = next(
+        (match for match in taken if match.said.at == begins and match is not first), None
+    )
+    if opener is None or opener.at < first.at or begins >= said.at - 1:
+        return False
+    bare = not any(
+        words[at].text in lists.listed("prepositions")
+        or words[at].text in lists.listed("object_articles")
+        for at in range(said.clause.first, begins)
+    )
+    marked = any(
+        case.judged_text.words[at].text in lists.listed(name)
+        for at in range(clause.first, opener.at)
+        for name in ("object_articles", "prepositions")
+    )
+    return (
+        bare
+        and not marked
+        and words[begins].kind == "word"
+        and (
+            words[begins + 1].text in lists.listed("auxiliaries")
+            or _is_finite_or_formed(lists, words[begins + 1].text)
+        )
+        and words[said.at - 1].text not in lists.listed("articles")
+        and words[said.at - 1].text not in lists.listed("user_mine")
+        and words[begins].text not in lists.listed("adverbs")
+    )
+
+
+def _is_done_by_the_user(case: Case, clause: Clause, match: Match) -> bool:
+    """ "My parents want me to marry Tom", "stopped me from smoking": what stands behind the "me"
+    is the user's to do."""
+    lists, said = case.acts, match.said
+    words = said.reading.words
+    told_of = case.judged_text.words[clause.first : clause.last]
+    named = any(
+        word.text in lists.listed(name)
+        for word in told_of
+        for name in ("user_named", "user_object", "third_object")
+    )
+    return (
+        said.reading is case.evidence.reading
+        and USER not in clause.subject
+        and not named
+        and any(
+            words[at].text in lists.listed("user_object")
+            and words[at + 1].text in lists.listed("control")
+            for at in range(said.clause.first, min(said.at, len(words) - 1))
+        )
     )
 
 

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from memory.languages import acts
-from memory.languages.acts import read
+from memory.languages.acts import Reading, read
 from memory.languages.dates import SpokenDate
 from memory.languages.words import other_language
 from memory.notebooks import canonical
 from memory.notebooks.added import adds_nothing
 from memory.notebooks.alignment import keeps_its_order, taken_over
 from memory.notebooks.amounts import keeps_numbers
+from memory.notebooks.being import keeps_what_it_is
 from memory.notebooks.case import Case, Grounds, Refusal, dates_in, wrong_date
 from memory.notebooks.dropped import drops_nothing
 from memory.notebooks.evidence import Evidence, NoEvidence, found, spoken_sentences
@@ -112,7 +113,7 @@ def same_language(case: Case) -> Refusal | None:
 def dates_follow(case: Case) -> Refusal | None:
     if not case.text:
         return None
-    known = [case.evidence.sentence]
+    known = [_not_put_right(case.evidence.sentence, case.evidence.reading)]
     apart = _statement_of(case)
     if apart is not None and wrong_date(case.text, apart, case.evidence.turn.began_at):
         return Refusal("L5.3", "The date belongs to something else that was said.")
@@ -134,13 +135,25 @@ def dates_follow(case: Case) -> Refusal | None:
     return None
 
 
+def _not_put_right(sentence: str, reading: Reading) -> str:
+    """ "On May third, no, June third": without what was taken back."""
+    for at in sorted(reading.retracted, reverse=True):
+        word = reading.words[at]
+        sentence = f"{sentence[: word.start]}…{sentence[word.end :]}"
+    return sentence
+
+
 def _stated_in(sentence: str, language: Language | None) -> str:
     """Without what is asked there: "anyway what is on tomorrow"."""
     reading = read(sentence, language)
     return " ".join(
-        sentence[reading.words[clause.first].start : reading.words[clause.last - 1].end]
+        " ".join(
+            sentence[word.start : word.end]
+            for at, word in enumerate(reading.words[clause.first : clause.last], clause.first)
+            if at not in reading.retracted
+        )
         for clause in reading.clauses
-        if not clause.question and not clause.request and reading.words
+        if not clause.question and not clause.request
     )
 
 
@@ -151,7 +164,12 @@ def _takes_one_of_several(case: Case) -> bool:
         return False
     at, words = case.evidence.turn.began_at, case.evidence.reading.words
     told_of = {_day(each) for each in dates_in(case.text, at)}
-    named = dates_in(case.evidence.sentence, at)
+    back = [words[place].start for place in case.evidence.reading.retracted]
+    named = [
+        each
+        for each in dates_in(case.evidence.sentence, at)
+        if not any(each.start <= place < each.end for place in back)
+    ]
     kept = [each.start for each in named if _day(each) in told_of]
     taken = [words[match.said.at].start for match in taken_over(case)]
     if not kept or not taken:
@@ -247,6 +265,7 @@ EVIDENCE: tuple[Check, ...] = (
     adds_nothing,
     keeps_its_order,
     keeps_its_subject,
+    keeps_what_it_is,
     keeps_its_meaning,
     drops_nothing,
     tells_a_fact,
@@ -257,6 +276,6 @@ EVIDENCE: tuple[Check, ...] = (
 )
 
 WORDING = frozenset(
-    {same_language, dates_follow, links_said, numbers_said, keeps_numbers, all_of_it_said, adds_nothing, keeps_its_order, keeps_its_subject, keeps_its_meaning, drops_nothing}
+    {same_language, dates_follow, links_said, numbers_said, keeps_numbers, all_of_it_said, adds_nothing, keeps_its_order, keeps_its_subject, keeps_what_it_is, keeps_its_meaning, drops_nothing}
 )  # fmt: skip
 """Checks that an entry says what was said, which the user's own words do."""

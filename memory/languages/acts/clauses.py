@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memory.languages.acts.line import STOPS, Line
+from memory.languages.acts.order import asks_by_order, compares, is_of_a_third, kept_from
 from memory.languages.acts.people import subject_of
 from memory.languages.acts.records import JARVIS, LIKING, THIRD, USER, Clause, Ending
 from memory.languages.acts.subjects import Whom, whom_from
@@ -43,7 +44,9 @@ def clause_from(
         ended=_ended(line, first, last),
         source=_source(line, first, last, before, after_stop),
         kept=_kept(line, first, last),
-        compared=line.words[first].text in line.acts.listed("compared") or first in line.rivals,
+        compared=line.words[first].text in line.acts.listed("compared")
+        or first in line.rivals
+        or compares(line, first),
         question=question,
         conditional=(
             line.touches("condition", first, last)
@@ -78,6 +81,8 @@ def _going_on(
     subject, owners = clause.subject, clause.owners
     if not subject and not whom.relative:
         subject, owners = before.subject, before.owners
+        if subject == {USER} and is_of_a_third(line, first):
+            subject = (people[-1][0] if people else frozenset()) | {THIRD}
         if before.subject and THIRD not in before.subject and line.is_(first, "relative"):
             subject = people[-1][0] if people else subject
     asked_on = before.question and (
@@ -89,6 +94,7 @@ def _going_on(
         owners=owners,
         embedded=clause.embedded or _embedded(line, first, before, whom.own, clause.inherits),
         question=clause.question or asked_on,
+        kept=clause.kept | kept_from(line, clause, before),
         conditional=clause.conditional or before.conditional,
         unreal=clause.unreal or before.unreal,
         compared=clause.compared or (before.compared and not own),
@@ -118,9 +124,15 @@ def _names_anew(line: Line, first: int, last: int, before: Clause | None) -> boo
 
 
 def _likes(line: Line, before: Clause | None) -> bool:
-    return before is not None and any(
-        line.words[at].key == LIKING for at in range(before.first, before.last)
-    )
+    """ "I like it when …": what is liked is what follows."""
+    if before is None:
+        return False
+    keys = [
+        line.words[at].key
+        for at in range(before.first, before.last)
+        if line.words[at].key and at not in before.subject_words and not line.is_(at, "adverbs")
+    ]
+    return LIKING in keys and len(keys) == 1
 
 
 def _is_dictated(line: Line, first: int, before: Clause | None, subject: frozenset[str]) -> bool:
@@ -133,13 +145,17 @@ def _is_dictated(line: Line, first: int, before: Clause | None, subject: frozens
 
 def _is_question(line: Line, first: int, last: int, after_stop: bool) -> bool:
     opens = after_stop or _follows_an_aside(line, first)
-    return _asks(line, first, last) or (
-        (
-            (opens and line.within("question_first", first, first + 12))
-            or any(start <= first < end for start, end in line.found["question_first"])
+    return (
+        _asks(line, first, last)
+        or (opens and asks_by_order(line, first, last))
+        or (
+            (
+                (opens and line.within("question_first", first, first + 12))
+                or any(start <= first < end for start, end in line.found["question_first"])
+            )
+            and not line.within("exclaims", first, first + 6)
+            and not line.touches("cleft", first, last)
         )
-        and not line.within("exclaims", first, first + 6)
-        and not line.touches("cleft", first, last)
     )
 
 

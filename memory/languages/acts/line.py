@@ -115,12 +115,17 @@ class Line:
             )
 
     def put_right(self, before: int) -> Iterator[int]:
-        """The last word that carries meaning, as often as it was stammered."""
+        """The last word that carries meaning, as often as it was stammered; of a date all."""
         last = max((at for at in range(before) if self.words[at].key), default=-1)
         at = last
         while at >= 0 and self.words[at].key == self.words[last].key:
             yield at
             at -= 1
+        dated = self.is_(last, "of_a_date") or self.is_(at, "of_a_date")
+        if dated or self.words[last].kind == "number":
+            while at >= 0 and (self.words[at].kind == "number" or self.is_(at, "of_a_date")):
+                yield at
+                at -= 1
 
     def _with_senses(self, words: tuple[Word, ...]) -> tuple[Word, ...]:
         """ "like" where it is a verb, and "can't stand", carry what liking is compared by."""

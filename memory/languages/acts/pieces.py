@@ -94,6 +94,7 @@ def _denies_the_rest(line: Line, at: int) -> bool:
                 )
             )
             or _is_constituent(line, at + 1)
+            or (line.is_(at + 1, "user_object") and bool(line.acts.listed("agents")))  # "not me"
         )
     )
 
@@ -158,6 +159,7 @@ def _bare_no(line: Line, first: int, last: int) -> bool:
         line.words[at].key
         or line.is_(at, "user")
         or line.is_(at, "user_too")
+        or line.is_(at, "user_object")
         or line.is_(at, "third")
         or line.is_(at, "verbs")
         or line.is_(at, "user_mine")

@@ -90,6 +90,8 @@ def _without_stammers(words: tuple[Word, ...], acts: Acts) -> tuple[Word, ...]:
             answers = word.text in acts.listed("particle") and not (
                 first and first[0] and kept[first[0] - 1].kind == "word"
             )  # "no, no", and not "he no no longer"
+            twice = acts.listed("no_of_rest") - acts.listed("particle")
+            answers = answers or word.text in twice  # "I'm not not vegan"
             if same and not (length == 1 and ((comma and not word.key) or answers)):
                 del kept[first[0] : again[0]]
                 break
@@ -126,14 +128,13 @@ def _reading(line: Line) -> Reading:
 
 def _deny_what_stands_before(line: Line, clauses: list[Clause]) -> None:
     """ "Religious, that I am not": a clause of a verb and a "not" alone denies the words in
-    front of it that have no verb."""
+    front of it that have no verb; "Tom can, but not me" does not."""
     for at, clause in enumerate(clauses):
         bare = clause.said_no and not any(
             line.words[place].key and not line.is_(place, "no")
             for place in range(clause.first, clause.last)
         )
-        named = any(line.is_(place, "verbs") or line.is_(place, "user")
-                    for place in range(clause.first, clause.last))  # fmt: skip
+        named = any(line.is_(place, "verbs") for place in range(clause.first, clause.last))
         alone = all(
             line.words[place].kind == "mark" or line.is_(place, "no")
             for place in range(clause.first, clause.last)

@@ -49,6 +49,8 @@ class Acts:
         self.not_order_ends = tuple(table["not_order_ends"])
         self.finite_ends = tuple(table["finite_ends"])
         self.last_verb_ends = tuple(table["last_verb_ends"])
+        self.comparing_ends = tuple(table["comparing_ends"])
+        self.asking_ends = tuple(table["asking_ends"])
         self.past_ends = tuple(table["past_ends"])
         self.future_ends = frozenset(table["future_ends"])
         self.infinitive_ends = tuple(table["infinitive_ends"])

@@ -38,6 +38,11 @@ def test_what_was_put_right_at_once() -> None:
     assert [said.words[at].text for at in said.put_right(5)] == ["cats"]
 
 
+def test_of_a_date_all_is_put_right() -> None:
+    said = line("my birthday is on May third, no, June fourth")
+    assert {said.words[at].text for at in said.put_right(6)} == {"may", "third"}
+
+
 @pytest.mark.parametrize("mark", [".", " -", ";", ":"])
 def test_how_a_text_begins_is_told_behind_a_mark_too(mark: str) -> None:
     """ "One more thing - hang on" waits; in "I hang on" nobody does."""

@@ -97,6 +97,8 @@ export const RULES = [
   ["The entry leaves out “{}”, which belongs to it.", "Der Eintrag lässt „{}“ weg, und das gehört dazu.", "La entrada omite «{}», que forma parte."],
   ["The entry leaves out “{}”, a part of a number.", "Der Eintrag lässt „{}“ weg, einen Teil einer Zahl.", "La entrada omite «{}», que es parte de un número."],
   ["Several times were named, and the entry takes one of them.", "Es wurden mehrere Zeiten genannt, und der Eintrag nimmt eine davon.", "Se nombraron varios momentos, y la entrada toma uno de ellos."],
+  ["What somebody has is not what they are.", "Was jemand hat, ist nicht, was er ist.", "Lo que alguien tiene no es lo que es."],
+  ["It is compared, and the entry says it without comparing.", "Es wird verglichen, und der Eintrag sagt es ohne Vergleich.", "Se compara, y la entrada lo dice sin comparar."],
   ["The entry leaves out what was done.", "Der Eintrag lässt weg, was getan wurde.", "La entrada omite lo que se hizo."],
   ["The entry denies more than the quote.", "Der Eintrag verneint mehr als das Zitat.", "La entrada niega más que la cita."],
 
