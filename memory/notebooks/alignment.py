@@ -229,8 +229,8 @@ def _turns_its_part(case: Case, clause: Clause, match: Match) -> bool:
         )
     if before in lists.listed("ways") and now in lists.listed("ways"):
         return True
-    if before in lists.listed("next_to") and now == "in":
-        return True  # "next to a bakery"
+    if before in lists.listed("next_to") and now == "in" and not match.word.capital:
+        return True  # "next to a bakery", and no "moved to Leeds"
     behind = match.at - 1
     while behind > clause.first and _is(lists, reading, behind, "articles"):
         behind -= 1
