@@ -61,6 +61,9 @@ class Grounds:
     removed: tuple[Removed, ...] = ()
 
 
+_READ_FROM = ("tool", "note", "pasted", "prefilled", "echo")
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     rule: str
@@ -155,6 +158,11 @@ class Case:
     @property
     def acts(self) -> Acts:
         return acts_of(self.evidence.reading.language)
+
+    @property
+    def shown(self) -> bool:
+        """Whether there is a text that the user may read from."""
+        return any(turn.origin in _READ_FROM for turn in self.grounds.turns)
 
     @property
     def judged_text(self) -> Reading:

@@ -22,7 +22,6 @@ from memory.notebooks.entailed import (
     looks,
     names_somebody,
     since_when,
-    was_shown,
 )
 from memory.notebooks.grounded import told
 from memory.notebooks.times import times
@@ -171,7 +170,7 @@ def _opens_a_list(case: Case, clause: Clause, at: int, behind: int) -> bool:
     """ "Speaks Spanish, Catalan and …": a word behind what is done, a comma, and the word that was
     taken over, with an "and" in front of the last."""
     reading, lists = case.evidence.reading, case.acts
-    done = any(reading.words[each].key for each in range(clause.first, at))
+    done = not case.shown and any(reading.words[each].key for each in range(clause.first, at))
     last = next((each for each in reading.clauses if each.first > behind), None)
     return (
         done
@@ -263,7 +262,8 @@ def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
 def _behind_small_talk(case: Case, clause: Clause) -> int:
     """ "So I'm a nurse": a word that begins a talk joins nothing."""
     words, lists = case.evidence.reading.words, case.acts
-    talks = clause.first == 0 and words[0].text in lists.listed("talk_opens")
+    talks = not case.shown and words[0].text in lists.listed("talk_opens")
+    talks = talks and clause.first == 0
     return clause.first + talks
 
 
@@ -415,7 +415,7 @@ def _is_in_the_body(case: Case, at: int) -> bool:
 
 def _is_for_work(case: Case, at: int) -> bool:
     words, lists = case.evidence.reading.words, case.acts
-    behind = words[at - 1].text in lists.listed("prepositions")
+    behind = words[at - 1].text in lists.listed("prepositions") and not case.shown
     return behind and words[at].text in lists.listed("noun_too")
 
 
@@ -423,7 +423,7 @@ def _stands(case: Case, clause: Clause) -> bool:
     words = case.evidence.reading.words[clause.first : clause.last]
     lists = case.acts
     finite = lists.listed("verbs") | lists.listed("copula")
-    if lists.listed("leaves_out") and not was_shown(case):  # "pero llevo ocho años aquí"
+    if lists.listed("leaves_out") and not case.shown:  # "pero llevo ocho años aquí"
         finite |= lists.listed("own_verbs")
     return bool(clause.subject_words) or any(word.text in finite for word in words)
 
@@ -440,7 +440,7 @@ def _free(case: Case, taken: set[int]) -> Iterator[int]:
     yield from times(case)
     yield from reading.retracted
     for at, word in enumerate(reading.words):
-        if word.text in lists.listed("hesitations"):
+        if word.text in lists.listed("hesitations") and not case.shown:
             yield at
         if word.text in lists.listed("adverbs") or word.key in lists.lexicon.glue:
             if _is_whose(case, at):

@@ -16,20 +16,12 @@ _DETERMINERS = ("articles", "user_mine", "third_mine", "indefinite")
 _FINITE = ("verbs", "copula", "modals", "auxiliaries")
 
 
-def was_shown(case: Case) -> bool:
-    """Whether there is a text that the user may read from: then all of a statement stays."""
-    return any(turn.origin in _SHOWN for turn in case.grounds.turns)
-
-
-_SHOWN = ("tool", "note", "pasted")
-
-
 def looks(case: Case, taken: set[int], mine: list[Clause]) -> Iterator[int]:
     """A colour or a size of a thing or an animal that there is: "two black cats". Not behind "my",
     where it tells which, nor where another one is spoken of, which it may tell apart."""
     reading, lists = case.evidence.reading, case.acts
     plain = [at for at, word in enumerate(reading.words) if word.text in lists.listed("plain")]
-    if len(plain) != 1 or was_shown(case):
+    if len(plain) != 1 or case.shown:
         return
     [at] = plain
     for clause in mine:
@@ -88,7 +80,7 @@ def in_company(case: Case, span: range, clause: Clause, taken: set[int]) -> bool
     )
     lives = any(word.text in lists.listed("living") for word in words[clause.first : span.start])
     named = any(words[at].capital and not lists.verb_second for at in span)
-    if was_shown(case):
+    if case.shown:
         return False
     if placed and lives and words[span.start].text in lists.listed("beside") and not named:
         return not any(words[at].text in lists.listed("verbs") for at in span)
@@ -110,7 +102,7 @@ def goes_without(case: Case, clause: Clause) -> bool:
     "a pilot, especially on paper"."""
     reading, lists = case.evidence.reading, case.acts
     before = next((each for each in reading.clauses if each.last == clause.first), None)
-    if before is None or clause.said_no > before.said_no or clause.ended or was_shown(case):
+    if before is None or clause.said_no > before.said_no or clause.ended or case.shown:
         return False
     if not clause.subject_words and goes_without(case, before):
         return True
@@ -149,7 +141,7 @@ def goes_on_about_them(case: Case, clause: Clause) -> bool:
     words, lists = case.evidence.reading.words, case.acts
     return (
         lists.verb_second
-        and not was_shown(case)
+        and not case.shown
         and words[clause.first].text in lists.listed("relative")
         and clause.first + 1 < clause.last
         and any(words[clause.first + 1].text in lists.listed(name) for name in _FINITE)
@@ -173,7 +165,7 @@ def comments_on_it(case: Case, clause: Clause) -> bool:
 def names_somebody(case: Case) -> bool:
     """ "Wife is called Sarah", "has a brother called Tom": of "my wife Sarah works at home" no more
     than who she is."""
-    if case.new is None or case.proposal.operation != "add" or was_shown(case):
+    if case.new is None or case.proposal.operation != "add" or case.shown:
         return False
     if any(clause.said_no or clause.ended or clause.source for clause in case.new.clauses):
         return False
@@ -242,9 +234,7 @@ def is_served(case: Case, at: int, source: Clause) -> bool:
     words, lists, told_of = case.evidence.reading.words, case.acts, case.judged_text.words
     begins = next((word.key for word in told_of if word.key), "")
     opening = next((word.key for word in words[source.first : at] if word.key), "")
-    if was_shown(case) or any(
-        word.text in lists.listed(name) for word in told_of for name in _FINITE
-    ):
+    if case.shown or any(word.text in lists.listed(name) for word in told_of for name in _FINITE):
         return False
     if words[at].text in lists.listed("lies") and not source.subject - {THIRD}:
         return not (source.said_no or source.kept or source.ended) and begins == opening != ""
@@ -265,7 +255,7 @@ def is_served(case: Case, at: int, source: Clause) -> bool:
 def since_when(case: Case, mine: list[Clause]) -> Iterator[int]:
     """ "Since the accident I walk with a stick": what is so to this day, unless something is denied."""
     words, lists = case.evidence.reading.words, case.acts
-    if was_shown(case) or any(clause.said_no or clause.ended for clause in mine):
+    if case.shown or any(clause.said_no or clause.ended for clause in mine):
         return
     for at, word in enumerate(words[:-2]):
         if word.text not in lists.listed("since"):

@@ -26,7 +26,7 @@ def of_another_person(case: Case, clause: Clause, one: Said) -> Refusal | None:
         if USER in said and _concerns_the_user(case, clause, one):
             return None
         if USER in said and (_is_had(case, clause, one) or _bears_a_name(case, clause, one)):
-            return None
+            return wrong if case.shown else None
         if _is_who_it_was(case, clause, one):
             return None
         if not (said & (new - {USER, THIRD})):
