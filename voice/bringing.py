@@ -24,7 +24,6 @@ from voice.carriers import (
 )
 from voice.errors import WeightsMissing
 from voice.packages import PackageCarrier
-from voice.quantizing import quicker
 from voice.weight_files import File, sha256_of
 from voice.weights import (
     CarrierKind,
@@ -141,7 +140,7 @@ def _bring_one(
     for left in workspace.iterdir():  # by a run that was killed
         if left.is_dir():
             shutil.rmtree(left)
-    present = weight.bytes - sum(file.bytes for file in lacking)
+    here = weight.bytes - sum(file.bytes for file in lacking)
     failures: list[Failure] = []
     with ExitStack() as stack:
         partials = [
@@ -151,12 +150,9 @@ def _bring_one(
         ]
 
         def tell(step: str, in_flight_bytes: int = 0) -> None:
-            brought = present + sum(partial.length for partial in partials) + in_flight_bytes
+            brought = here + sum(partial.length for partial in partials) + in_flight_bytes
             progress(weight.name, step, min(brought, weight.bytes), weight.bytes)
 
-        # An ingredient lies here if it was placed by hand, or is what was used before.
-        here = [p for p in partials if p.file not in lacking and (root / p.file.path).is_file()]
-        failures += FolderCarrier((root,)).bring(here, tell)
         for carrier in carriers:
             wanted = [partial for partial in partials if not partial.whole]
             if wanted:
@@ -164,8 +160,7 @@ def _bring_one(
         complete = {partial.file: partial for partial in partials if partial.whole}
         for partial in complete.values():
             partial.sync()
-    brought = {file: partial.path for file, partial in complete.items()}
-    _put_together(root, weight, brought, progress)
+    _put_together(root, lacking, {file: part.path for file, part in complete.items()}, workspace)
     if not _present(root, weight):
         if not any(partial.length for partial in partials):
             shutil.rmtree(workspace)
@@ -191,13 +186,12 @@ def _check_what_is_here(root: Path, weight: Weight, progress: Progress) -> None:
 
 
 def _put_together(
-    root: Path, weight: Weight, brought: Mapping[File, Path], progress: Progress
+    root: Path, lacking: Sequence[File], brought: Mapping[File, Path], workspace: Path
 ) -> None:
     """Place what came whole, and what can be made of it."""
-    for whole in weight.file:
+    for whole in lacking:
         if whole.recipe and all(file in brought for file in whole.ingredients):
-            progress(weight.name, f"making {Path(whole.path).name}", weight.bytes, weight.bytes)
-            made = root / ".partial" / weight.name / "made"
+            made = workspace / "made"
             RECIPES[whole.recipe]({file.path: brought[file] for file in whole.ingredients}, made)
             assert sha256_of(made) == whole.sha256, f"{whole.path} was made to other bytes"
             _place(root, whole, made)
@@ -248,14 +242,8 @@ def _kokoro_voices(ingredients: Mapping[str, Path], target: Path) -> None:
         os.fsync(written.fileno())
 
 
-def _quicker_model(ingredients: Mapping[str, Path], target: Path) -> None:
-    [source] = ingredients.values()
-    quicker(source, target)
-
-
 RECIPES: Mapping[str, Callable[[Mapping[str, Path], Path], None]] = {
-    "kokoro voices": _kokoro_voices,
-    "quicker gguf": _quicker_model,
+    "kokoro voices": _kokoro_voices
 }
 
 

@@ -56,7 +56,7 @@ class File:
     sha256: Sha256
     hub: HubUrl = ""
     parts: tuple[Part, ...] = ()
-    recipe: Literal["", "kokoro voices", "quicker gguf"] = ""
+    recipe: Literal["", "kokoro voices"] = ""
     ingredients: tuple[File, ...] = ()
 
     def __post_init__(self) -> None:

@@ -593,28 +593,6 @@ def test_a_made_file_has_always_the_same_bytes(root: Path, hub: Hub) -> None:
     assert verify("voices", root, manifest=known).state == "present"
 
 
-def test_an_ingredient_that_lies_here_is_not_brought_again(root: Path, hub: Hub) -> None:
-    """What an older version used, or somebody placed by hand, is enough; and it stays."""
-    root.mkdir(parents=True, exist_ok=True)
-    for name, content in VOICES.items():
-        (root / f"{name}.bin").write_bytes(content)
-    known = made_here(hub.url)
-    bring(["voices"], root, manifest=known)
-    assert not hub.asked
-    assert sha256((root / "voices.npz").read_bytes()) == MADE_SHA256
-    assert all((root / f"{name}.bin").read_bytes() == content for name, content in VOICES.items())
-
-
-def test_a_damaged_ingredient_that_lies_here_is_brought(root: Path, hub: Hub) -> None:
-    root.mkdir(parents=True, exist_ok=True)
-    hub.contents = {f"{name}.bin": content for name, content in VOICES.items()}
-    for name, content in VOICES.items():
-        (root / f"{name}.bin").write_bytes(content[::-1])
-    known = made_here(hub.url)
-    bring(["voices"], root, manifest=known)
-    assert sha256((root / "voices.npz").read_bytes()) == MADE_SHA256
-
-
 NPM = """#!{python}
 import io, sys, tarfile
 folder = sys.argv[sys.argv.index("--pack-destination") + 1]
