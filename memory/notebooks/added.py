@@ -43,7 +43,7 @@ def adds_nothing(case: Case) -> Refusal | None:
     }  # fmt: skip
     compared = {at for act in _COMPARED for span in case.new.found[act] for at in range(*span)}
     for at, word in enumerate(case.new.words):
-        free = any(word.text in lists.listed(name) for name in _HOLDING)
+        free = lists.holds(word.text, _HOLDING)
         if word.kind != "word" or word.key or free or at in compared:
             continue
         if plain(word.text) not in said:

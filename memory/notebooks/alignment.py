@@ -339,7 +339,7 @@ def governor(lists: Acts, reading: Reading, at: int, first: int) -> str:
             if crossed and text in lists.listed("infinitive"):
                 break
             return _OWNER if text in lists.listed("of") else whole
-        elif any(text in lists.listed(name) for name in _DETERMINERS) and not (
+        elif lists.holds(text, _DETERMINERS) and not (
             crossed and text in lists.listed("user_named")
         ):
             determined = True
@@ -402,7 +402,7 @@ def _is_head(lists: Acts, match: Match) -> bool:
     """The first word of its clause that carries meaning, the subject aside."""
     said = match.said
     words = said.reading.words
-    if said.at and any(words[said.at - 1].text in lists.listed(name) for name in _DETERMINERS):
+    if said.at and lists.holds(words[said.at - 1].text, _DETERMINERS):
         return False
     return not said.clause.inherits and all(
         not said.reading.words[at].key or at in said.clause.subject_words

@@ -21,9 +21,7 @@ def keeps_what_it_is(case: Case) -> Refusal | None:
     for clause in case.new.clauses:
         taken = matches(case, clause)
         for match in taken:
-            if _turns_being(case, clause, match, taken):
-                return Refusal("L5.2", "What somebody has is not what they are.")
-            if _is_ones_own(case, clause, match):
+            if _turns_being(case, clause, match, taken) or _is_ones_own(case, clause, match):
                 return Refusal("L5.2", "What somebody has is not what they are.")
             if _loses_degree(case, match):
                 return Refusal("L5.2", "It is compared, and the entry says it without comparing.")
@@ -105,7 +103,7 @@ def _is_what_follows(case: Case, reading: Reading, verb: int, at: int) -> bool:
         or (
             reading.words[each].kind == "word"
             and not reading.words[each].key
-            and not any(reading.words[each].text in lists.listed(name) for name in _BEFORE_A_NOUN)
+            and not lists.holds(reading.words[each].text, _BEFORE_A_NOUN)
         )
         for each in between
     ):
@@ -231,7 +229,7 @@ def _hangs_on_the_next(case: Case, one: Match, other: Match) -> bool:
         words[at].key
         and words[at].kind == "word"
         and words[at].key not in kept
-        and any(words[at - 1].text in lists.listed(name) for name in ("articles", "user_mine"))
+        and lists.holds(words[at - 1].text, ("articles", "user_mine"))
         and words[other.said.at - 1].text in lists.listed("prepositions")
         for at in range(theirs.first, other.said.at)
     )

@@ -250,7 +250,7 @@ def _is_another(case: Case, clause: Clause, mine: list[Clause]) -> bool:
     first = _behind_small_talk(case, clause)
     if not behind and (not clause.subject or words[first].text in lists.listed("joiners")):
         return False
-    if edge.conditional or any(opening in lists.listed(name) for name in _HANGING):
+    if edge.conditional or lists.holds(opening, _HANGING):
         return False
     if opening in lists.listed("joiners"):
         return _stands(case, edge)
@@ -300,7 +300,7 @@ def _is_relative(case: Case, clause: Clause) -> bool:
         lists.verb_second
         and words[clause.first].text in lists.listed("articles")
         and clause.last > clause.first + 1
-        and any(words[clause.first + 1].text in lists.listed(name) for name in ("user", "third"))
+        and lists.holds(words[clause.first + 1].text, ("user", "third"))
     )
 
 
@@ -398,7 +398,7 @@ def _weighs(case: Case, at: int) -> bool:
         (word.kind == "number" and word.key != "#1")
         or word.kind == "link"
         or named
-        or any(word.text in lists.listed(name) for name in ("kin", "unreal_of"))
+        or lists.holds(word.text, ("kin", "unreal_of"))
         or _is_in_the_body(case, at)
         or (word.text in lists.listed("verbs") and not _is_for_work(case, at))
     )

@@ -87,11 +87,11 @@ def in_company(case: Case, span: range, clause: Clause, taken: set[int]) -> bool
     return (
         placed
         and words[span.start].text in lists.listed("beside")
-        and any(words[span.start + 1].text in lists.listed(name) for name in _DETERMINERS)
+        and lists.holds(words[span.start + 1].text, _DETERMINERS)
         and all(
             not words[at].key
             or words[at].text in lists.listed("kin")
-            or any(words[at].text in lists.listed(name) for name in _DETERMINERS)
+            or lists.holds(words[at].text, _DETERMINERS)
             for at in span
         )
     )
@@ -144,7 +144,7 @@ def goes_on_about_them(case: Case, clause: Clause) -> bool:
         and not case.shown
         and words[clause.first].text in lists.listed("relative")
         and clause.first + 1 < clause.last
-        and any(words[clause.first + 1].text in lists.listed(name) for name in _FINITE)
+        and lists.holds(words[clause.first + 1].text, _FINITE)
         and bool(clause.subject & case.acts.kin_keys)
     )
 
@@ -191,7 +191,7 @@ def _only_names(case: Case, keys: set[str]) -> bool:
             at - 1
         ].text not in lists.listed("user_named")
         if at not in places and words[at].kind == "word" and (
-            of_them or not any(words[at].text in lists.listed(name) for name in allowed)
+            of_them or not lists.holds(words[at].text, allowed)
         ):  # fmt: skip
             return False
     return all(word.kind == "mark" for word in words[places[-1] + 1 :])
@@ -216,9 +216,7 @@ def _my_somebody(case: Case, clause: Clause) -> set[str]:
     if last == kin + 1 or last == clause.last or USER in clause.subject:
         return set()
     verb = words[last].text
-    now = any(verb in lists.listed(name) for name in _FINITE) or (
-        bool(lists.third_ends) and verb.endswith(lists.third_ends)
-    )
+    now = lists.holds(verb, _FINITE) or (bool(lists.third_ends) and verb.endswith(lists.third_ends))
     # "My friend Bob is imaginary", "… lives in my head", "… was a dream"
     is_so = verb in lists.listed("copula") and words[last + 1].kind != "number"
     of_mine = any(word.text in lists.listed("user_mine") for word in words[last : clause.last])
@@ -234,7 +232,7 @@ def is_served(case: Case, at: int, source: Clause) -> bool:
     words, lists, told_of = case.evidence.reading.words, case.acts, case.judged_text.words
     begins = next((word.key for word in told_of if word.key), "")
     opening = next((word.key for word in words[source.first : at] if word.key), "")
-    if case.shown or any(word.text in lists.listed(name) for word in told_of for name in _FINITE):
+    if case.shown or any(lists.holds(word.text, _FINITE) for word in told_of):
         return False
     if words[at].text in lists.listed("lies") and not source.subject - {THIRD}:
         return not (source.said_no or source.kept or source.ended) and begins == opening != ""

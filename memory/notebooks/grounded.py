@@ -88,7 +88,7 @@ def _has_own_verb(lists: Acts, reading: Reading, clause: Clause) -> bool:
     return bool(lists.endings) and any(
         word.key
         and word.text.endswith(lists.endings)
-        and not any(before.text in lists.listed(name) for name in ("articles", "prepositions"))
+        and not lists.holds(before.text, ("articles", "prepositions"))
         for before, word in pairwise(words)
     )
 
@@ -384,7 +384,7 @@ def _is_not_had(case: Case, at: int, clause: Clause, one: Said) -> bool:
         at in clause.subject_words
         and one.at not in one.clause.subject_words
         and one.clause.said_no > clause.said_no
-        and not any(word.text in case.acts.listed(name) for word in told_of for name in finite)
+        and not any(case.acts.holds(word.text, finite) for word in told_of)
         and all(word.key in clause.subject or not word.key for word in told_of)
     )
 

@@ -66,7 +66,7 @@ def _of_the_next_one(case: Case, clause: Clause, one: Said) -> bool:
         words[at].text in lists.listed("kin")
         and words[at].key not in people | clause.owners
         and at not in one.clause.subject_words
-        and any(words[at - 1].text in lists.listed(name) for name in ("user_mine", "articles"))
+        and lists.holds(words[at - 1].text, ("user_mine", "articles"))
         and words[at - 2].text in lists.listed("and")
         for at in range(mine + 3, one.at)
     )
@@ -150,9 +150,7 @@ def _puts_the_user_in(case: Case, clause: Clause, one: Said) -> bool:
     places = [at for at, word in enumerate(told_of) if word.text in lists.listed("user_named")]
     said = one.reading.words[one.clause.first : one.clause.last]
     named = [at for at in places if not _owns(lists, told_of, at)]
-    done_to = any(
-        word.text in lists.listed(name) for word in said for name in ("user_too", "user_object")
-    )
+    done_to = any(lists.holds(word.text, ("user_too", "user_object")) for word in said)
     if len(named) > 1 and not done_to and one.source == "quote":
         return True  # "the user taught the user"
     if one.source == "quote" and any(
@@ -239,9 +237,8 @@ def _is_what_the_user_is(case: Case, clause: Clause, one: Said) -> bool:
     told_of = case.judged_text.words
     whose = ("owning", "third_mine", "user_named", "user_mine")
     if len(clause.subject) > 1 or any(
-        told_of[at].text in case.acts.listed(name)
+        case.acts.holds(told_of[at].text, whose)
         for at in range(clause.first, max(clause.subject_words, default=clause.first))
-        for name in whose
     ):
         return False
     for at in range(one.clause.first, one.clause.last):
@@ -263,7 +260,7 @@ def _is_had(case: Case, clause: Clause, one: Said) -> bool:
         or one.clause.said_no != clause.said_no
         or one.clause.ended != clause.ended
         or one.clause.kept
-        or any(word.text in lists.listed(name) for word in told_of for name in _SAYING)
+        or any(lists.holds(word.text, _SAYING) for word in told_of)
     ):
         return False
     at = next((at for at in range(one.clause.first, one.clause.last)
@@ -324,7 +321,7 @@ def _is_who_it_was(case: Case, clause: Clause, one: Said) -> bool:
         and words[first].capital
         and words[first].key in clause.subject
         and words[first].text not in lists.listed("kin")
-        and any(words[first + 1].text in lists.listed(name) for name in _SAYING)
+        and lists.holds(words[first + 1].text, _SAYING)
         and not lists.verb_second
     )
 
@@ -351,7 +348,7 @@ def _does_it_to(case: Case, clause: Clause, person: str) -> bool:
     ]
     if not lists.last_verb_ends or not words or words[0].key == person:
         return False
-    if any(words[0].text in lists.listed(name) for name in _NO_VERB):
+    if lists.holds(words[0].text, _NO_VERB):
         return False
     last = words[-1]
     closes = last.text.endswith(lists.last_verb_ends) and not last.capital and last.key
@@ -365,9 +362,7 @@ def _has_it(case: Case, clause: Clause) -> bool:
     """ "Has a dog": the dog is not who the entry speaks of."""
     words = case.judged_text.words[clause.first : clause.last]
     first = next((word for word in words if word.kind == "word"), None)
-    return first is not None and any(
-        first.text in case.acts.listed(name) for name in ("owning", "copula", "verbs")
-    )
+    return first is not None and case.acts.holds(first.text, ("owning", "copula", "verbs"))
 
 
 def _mixes(new: frozenset[str], said: frozenset[str], reading: Reading) -> bool:
@@ -432,7 +427,7 @@ def _changes_person(case: Case, clause: Clause) -> bool:
             or (before.text in lists.listed("doubles") and word.text.endswith("o"))
         )
         if before is not None and verb_before and not doubled:
-            if any(before.text in lists.listed(name) for name in _BEFORE_NOUNS):
+            if lists.holds(before.text, _BEFORE_NOUNS):
                 continue
             if not word.text.endswith(("o", "mos")) or word.text in lists.listed("not_own"):
                 continue

@@ -117,7 +117,7 @@ def _somebody_from(lists: Acts, reading: Reading, first: int) -> bool:
     for word in reading.words[first : first + _NEAR]:
         if word.text in lists.listed("joiners"):
             return False
-        if any(word.text in lists.listed(name) for name in _WHO) or (
+        if lists.holds(word.text, _WHO) or (
             lists.listed("leaves_out") and word.text in lists.listed("own_verbs")
         ):
             return True

@@ -77,13 +77,9 @@ def _did_it_to_the_user(case: Case, clause: Clause, match: Match) -> bool:
         for word in words
     ):
         return False
-    done_to = any(
-        word.text in lists.listed(name) for word in words for name in ("user_object", "user_too")
-    )
+    done_to = any(lists.holds(word.text, ("user_object", "user_too")) for word in words)
     kept = any(
-        word.text in lists.listed(name)
-        for word in told_of
-        for name in ("third_object", "user_named", "reflexive")
+        lists.holds(word.text, ("third_object", "user_named", "reflexive")) for word in told_of
     )
     return done_to and not kept and match.word.capital and told_of[0].key != LIKING
 
@@ -116,9 +112,8 @@ def _changes_places(case: Case, clause: Clause, first: Match, taken: tuple[Match
         for at in range(said.clause.first, begins)
     )
     marked = any(
-        case.judged_text.words[at].text in lists.listed(name)
-        for at in range(clause.first, opener.at)
-        for name in ("object_articles", "prepositions")
+        lists.holds(word.text, ("object_articles", "prepositions"))
+        for word in case.judged_text.words[clause.first : opener.at]
     )
     return (
         bare
@@ -141,9 +136,7 @@ def _is_done_by_the_user(case: Case, clause: Clause, match: Match) -> bool:
     words = said.reading.words
     told_of = case.judged_text.words[clause.first : clause.last]
     named = any(
-        word.text in lists.listed(name)
-        for word in told_of
-        for name in ("user_named", "user_object", "third_object")
+        lists.holds(word.text, ("user_named", "user_object", "third_object")) for word in told_of
     )
     return (
         said.reading is case.evidence.reading
@@ -164,7 +157,7 @@ def _is_of_the_next(case: Case, match: Match) -> bool:
     if not clause.inherits or words[clause.first].text not in lists.listed("and"):
         return False
     at = clause.first + 1
-    while at < match.said.at and any(words[at].text in lists.listed(each) for each in _DETERMINERS):
+    while at < match.said.at and lists.holds(words[at].text, _DETERMINERS):
         at += 1
     somebody = words[at].text in lists.listed("kin") or words[at].capital
     kept = case.new is not None and any(word.key == words[at].key for word in case.new.words)
@@ -175,10 +168,7 @@ def _opens(case: Case, clause: Clause, match: Match) -> bool:
     """Whether the clause begins with this word, articles and the like aside, and a verb follows:
     one that says so itself, or what the user does in the quote."""
     words, lists = case.judged_text.words, case.acts
-    if any(
-        all(word.text not in lists.listed(name) for name in _DETERMINERS)
-        for word in words[clause.first : match.at]
-    ):
+    if any(not lists.holds(word.text, _DETERMINERS) for word in words[clause.first : match.at]):
         return False
     behind = match.at + 1
     while behind < clause.last and words[behind].capital and not lists.verb_second:
@@ -211,7 +201,7 @@ def _what_is_done(lists: Acts, said: Said) -> str:
 
 
 def _is_finite(lists: Acts, text: str) -> bool:
-    return any(text in lists.listed(name) for name in _FINITE)
+    return lists.holds(text, _FINITE)
 
 
 def _is_done_to(case: Case, first: Match, taken: tuple[Match, ...]) -> bool:

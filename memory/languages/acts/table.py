@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -80,6 +80,10 @@ class Acts:
 
     def listed(self, name: str) -> frozenset[str]:
         return self._lists[name]
+
+    def holds(self, text: str, names: Iterable[str]) -> bool:
+        """Whether one of these lists holds it."""
+        return any(text in self._lists[name] for name in names)
 
     def uncontracted(self, preposition: str) -> str:
         """ "zum" is "zu"; and those that say the same of a place are one."""
